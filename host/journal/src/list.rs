@@ -1,0 +1,255 @@
+//! Which sessions there are, and which one a reference means.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use brain_packet::{RoleName, SessionId};
+use serde::Serialize;
+
+use crate::error::{JournalError, MAX_CANDIDATES, quoted};
+use crate::id::{could_begin_an_id, parse_session_id};
+use crate::layout::{JOURNAL_ENDING, SessionPaths, sessions_folder};
+use crate::read::{ReadLimits, Skipped, scan_file};
+use crate::record::Record;
+
+/// Sessions that a list has unless it is asked for another number.
+pub const DEFAULT_LIST_LIMIT: usize = 25;
+
+/// Most sessions that one list has, however many it is asked for.
+pub const MAX_LIST_LIMIT: usize = 1_000;
+
+/// Most journals that a list chooses from: the newest ones.
+pub const MAX_LISTED_FILES: usize = 100_000;
+
+/// How much of a prompt, a summary or an error a list shows, in characters.
+pub const MAX_SESSION_FIELD_CHARS: usize = 6 * 1024;
+
+/// How a session, or a run in it, ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SessionStatus {
+    /// The latest run came to its end.
+    Completed,
+    /// The latest run stopped with an error.
+    Failed,
+    /// The latest run is still going, or was cut off.
+    Incomplete,
+}
+
+impl std::fmt::Display for SessionStatus {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Incomplete => "incomplete",
+        })
+    }
+}
+
+/// One row of a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    /// Its id.
+    pub session_id: SessionId,
+    /// How its latest run ended. (Not: whether any run ever ended. A session that was resumed and failed has failed.)
+    pub status: SessionStatus,
+    /// The first prompt.
+    pub prompt: Option<String>,
+    /// The primary role of the first plan.
+    pub primary_role: Option<RoleName>,
+    /// The latest summary.
+    pub summary: Option<String>,
+    /// The error of the latest run, when that failed.
+    pub error: Option<String>,
+    /// The project of the first run.
+    pub project_root: Option<String>,
+    /// When the journal was last written, in milliseconds since the epoch.
+    pub updated: u64,
+    /// What of the journal was passed over.
+    pub skipped: Skipped,
+    /// Why the journal could not be read, when it could not; the row then has nothing more.
+    pub unreadable: Option<String>,
+}
+
+/// Sessions, newest first, and how many are not among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionList {
+    /// By last change, then by id.
+    pub sessions: Vec<SessionSummary>,
+    /// Journals that were not looked at, since the limit was reached before.
+    pub not_shown: usize,
+    /// Entries of the folder that are `.jsonl` but no session of Brain's: another name, or no regular file.
+    pub foreign: usize,
+}
+
+/// Lists the sessions below `home`, newest first: at most `limit` (never more than [`MAX_LIST_LIMIT`]), and with `project`
+/// only those whose first run was in that folder. A home without sessions has an empty list.
+///
+/// # Errors
+/// `journal.unreadable` when the folder of the sessions cannot be read. A journal that cannot be read is a row that says so.
+pub fn list(home: &Path, limit: usize, project: Option<&Path>) -> Result<SessionList, JournalError> {
+    let limit = limit.min(MAX_LIST_LIMIT);
+    let (newest, found, foreign) = journals(home)?;
+    let mut list = SessionList { foreign, ..SessionList::default() };
+    let mut looked_at = 0;
+    for (updated, id) in newest.into_iter().rev() {
+        if list.sessions.len() == limit {
+            break;
+        }
+        looked_at += 1;
+        list.sessions.extend(summarise(home, &id, updated, project)?);
+    }
+    list.not_shown = found - looked_at;
+    Ok(list)
+}
+
+/// The session that a reference means: its exact id, or the beginning of exactly one id.
+///
+/// # Errors
+/// `journal.not-found`, `journal.ambiguous` (with the newest candidates), `journal.bad-reference`, `journal.unreadable`.
+pub fn find(home: &Path, reference: &str) -> Result<SessionId, JournalError> {
+    if reference.is_empty() || !could_begin_an_id(reference) {
+        return Err(JournalError::BadReference { reference: quoted(reference) });
+    }
+    let not_found = || JournalError::NotFound { reference: reference.to_owned(), folder: sessions_folder(home) };
+    if let Ok(id) = parse_session_id(reference) {
+        let exists = SessionPaths::new(home, &id)?.journal().is_file();
+        return if exists { Ok(id) } else { Err(not_found()) };
+    }
+    let mut matches: BTreeSet<SessionId> = BTreeSet::new();
+    let mut total = 0;
+    each_journal(home, |entry| {
+        if let Some((id, _)) = entry
+            && id.as_str().starts_with(reference)
+        {
+            total += 1;
+            matches.insert(id);
+            if matches.len() > MAX_CANDIDATES {
+                matches.pop_first();
+            }
+        }
+    })?;
+    match (total, matches.pop_last()) {
+        (1, Some(id)) => Ok(id),
+        (_, None) => Err(not_found()),
+        (_, Some(newest)) => {
+            let candidates = std::iter::once(newest).chain(matches.into_iter().rev()).collect();
+            Err(JournalError::Ambiguous { reference: reference.to_owned(), candidates, total })
+        }
+    }
+}
+
+/// The newest journals by last change and id, how many there are, and how many foreign files.
+fn journals(home: &Path) -> Result<(BTreeSet<(u64, SessionId)>, usize, usize), JournalError> {
+    let mut newest = BTreeSet::new();
+    let (mut found, mut foreign) = (0, 0);
+    each_journal(home, |entry| match entry {
+        Some((id, updated)) => {
+            found += 1;
+            newest.insert((updated, id));
+            if newest.len() > MAX_LISTED_FILES {
+                newest.pop_first();
+            }
+        }
+        None => foreign += 1,
+    })?;
+    Ok((newest, found, foreign))
+}
+
+/// Shows each journal of the folder with its last change, and `None` for each `.jsonl` that is no journal.
+fn each_journal(home: &Path, mut visit: impl FnMut(Option<(SessionId, u64)>)) -> Result<(), JournalError> {
+    let folder = sessions_folder(home);
+    let failed = |source| JournalError::unreadable("list the sessions in", &folder, source);
+    let entries = match std::fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(failed)?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let Some(stem) = name.to_string_lossy().strip_suffix(JOURNAL_ENDING).map(str::to_owned) else { continue };
+        // The folder is shared with running processes: what is gone by now is no error and no session.
+        let Ok(metadata) = entry.metadata() else { continue };
+        visit(parse_session_id(&stem).ok().filter(|_| metadata.is_file()).map(|id| (id, changed(&metadata))));
+    }
+    Ok(())
+}
+
+/// When a file was last written, in milliseconds since the epoch; 0 where the system does not say.
+fn changed(metadata: &std::fs::Metadata) -> u64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The row of one session, or nothing when it is of another project.
+fn summarise(
+    home: &Path,
+    id: &SessionId,
+    updated: u64,
+    project: Option<&Path>,
+) -> Result<Option<SessionSummary>, JournalError> {
+    let mut row = SessionSummary {
+        session_id: id.clone(),
+        status: SessionStatus::Incomplete,
+        prompt: None,
+        primary_role: None,
+        summary: None,
+        error: None,
+        project_root: None,
+        updated,
+        skipped: Skipped::default(),
+        unreadable: None,
+    };
+    let mut elsewhere = false;
+    let paths = SessionPaths::new(home, id)?;
+    let scanned = scan_file(paths.journal(), &ReadLimits::default(), |entry| {
+        note(&mut row, entry.record);
+        elsewhere = matches!((project, &row.project_root), (Some(wanted), Some(root)) if Path::new(root) != wanted);
+        if elsewhere { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match scanned {
+        Ok(skipped) => row.skipped = skipped,
+        Err(error) => row.unreadable = Some(error.to_string()),
+    }
+    // A journal that does not say its project is of none that was asked for, unless it could not be asked.
+    let unplaced = project.is_some() && row.project_root.is_none() && row.unreadable.is_none();
+    Ok((!elsewhere && !unplaced).then_some(row))
+}
+
+fn note(row: &mut SessionSummary, record: Record) {
+    match record {
+        Record::RunStart { prompt, plan, project_support } => {
+            row.status = SessionStatus::Incomplete;
+            row.error = None;
+            row.prompt.get_or_insert_with(|| clip(&prompt));
+            if let Some(plan) = plan {
+                row.primary_role.get_or_insert(plan.primary_role);
+            }
+            if let Some(support) = project_support {
+                row.project_root.get_or_insert(support.root);
+            }
+        }
+        Record::RunEnd { summary } => {
+            row.status = SessionStatus::Completed;
+            row.error = None;
+            row.summary = Some(clip(&summary));
+        }
+        Record::RunError { error, .. } => {
+            row.status = SessionStatus::Failed;
+            row.error = Some(clip(&error));
+        }
+        _ => {}
+    }
+}
+
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(MAX_SESSION_FIELD_CHARS) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(MAX_SESSION_FIELD_CHARS - 1).chain(['…']).collect(),
+    }
+}

@@ -1,0 +1,12 @@
+//! The journal through its public doors: what is written, what is read back, and what happens when things go wrong.
+
+mod hostile;
+mod listing;
+mod oversize;
+mod places;
+mod processes;
+mod references;
+mod roundtrip;
+mod stories;
+mod support;
+mod torn;

@@ -1,0 +1,219 @@
+//! Several writers of one journal, as threads and as processes, and writers that die, hang, or run out of room.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Barrier;
+use std::time::Duration;
+
+use brain_journal::{Journal, JournalError, Record, Skipped, parse_session_id, read};
+
+use crate::support::{Fixture, run_end};
+
+/// Set for a process that is to append: its home, the session, the writer's name, how many records, how large at most.
+const WRITER: [&str; 5] = ["JOURNAL_HOME", "JOURNAL_ID", "JOURNAL_WRITER", "JOURNAL_RECORDS", "JOURNAL_BYTES"];
+
+/// A process of this test binary that runs [`appends_when_told_to`] alone.
+fn writer(fixture: &Fixture, name: &str, records: usize, bytes: usize) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    configure(&mut command, fixture, name, records, bytes);
+    command
+}
+
+fn configure(command: &mut Command, fixture: &Fixture, name: &str, records: usize, bytes: usize) {
+    let (records, bytes) = (records.to_string(), bytes.to_string());
+    let home = fixture.home().to_str().unwrap();
+    command
+        .args(["--exact", "processes::appends_when_told_to", "--nocapture", "--test-threads=1"])
+        .envs(WRITER.iter().zip([home, fixture.id().as_str(), name, &records, &bytes]))
+        .stdout(Stdio::piped());
+}
+
+/// What the other processes run. Without the variables there is nothing to do: the tests below are what it is for.
+#[test]
+fn appends_when_told_to() {
+    let [Ok(home), Ok(id), Ok(name), Ok(records), Ok(bytes)] = WRITER.map(std::env::var) else { return };
+    let journal = Journal::open(Path::new(&home), &parse_session_id(&id).unwrap()).unwrap();
+    let (records, bytes): (usize, usize) = (records.parse().unwrap(), bytes.parse().unwrap());
+    for number in 0..records {
+        match journal.append(&numbered(&name, number, bytes)) {
+            Ok(_) => println!("wrote {number}"),
+            Err(error) => {
+                let code = miette::Diagnostic::code(&error).map(|code| code.to_string());
+                println!("failed {number} {}", code.unwrap_or_default());
+                return;
+            }
+        }
+    }
+}
+
+/// Record `number` of a writer, of a size that changes from record to record.
+fn numbered(writer: &str, number: usize, bytes: usize) -> Record {
+    // Not `run_end` and its like, which are flushed to the disk one by one.
+    Record::WorkerError {
+        phase: brain_journal::Phase::Support,
+        worker: crate::support::role("librarian"),
+        handoff_id: None,
+        code: Some(format!("{writer} {number}")),
+        error: writer.repeat(number * 7919 % bytes.max(1)),
+    }
+}
+
+fn codes(records: &[Record]) -> Vec<String> {
+    records
+        .iter()
+        .filter_map(|record| match record {
+            Record::WorkerError { code, .. } => code.clone(),
+            _ => None,
+        })
+        .collect()
+}
+
+fn expect_every_record(fixture: &Fixture, writers: &[&str], each: usize, bytes: usize) {
+    let log = read(fixture.home(), fixture.id()).unwrap();
+    assert!(log.skipped.is_nothing(), "{:?}", log.skipped);
+    assert_eq!(log.records.len(), writers.len() * each);
+    for writer in writers {
+        let own = log.records.iter().map(|entry| &entry.record).filter(
+            |record| matches!(record, Record::WorkerError { code: Some(code), .. } if code.starts_with(writer)),
+        );
+        let expected = (0..each).map(|number| numbered(writer, number, bytes));
+        assert!(own.eq(expected.collect::<Vec<_>>().iter()), "the records of {writer}");
+    }
+}
+
+#[test]
+fn processes_that_append_at_once_tear_no_line() {
+    const EACH: usize = 3000;
+    const BYTES: usize = 9000;
+    let fixture = Fixture::new();
+    let children = ["a", "b"].map(|name| writer(&fixture, name, EACH, BYTES).spawn().unwrap());
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    expect_every_record(&fixture, &["a", "b"], EACH, BYTES);
+    // They were at it at the same time, or this shows nothing.
+    let codes = codes(&fixture.records());
+    let turns = codes.windows(2).filter(|pair| pair[0].as_bytes()[0] != pair[1].as_bytes()[0]).count();
+    assert!(turns > 1, "the writers took {turns} turns");
+}
+
+#[test]
+fn threads_that_append_at_once_tear_no_line() {
+    const EACH: usize = 300;
+    const BYTES: usize = 100_000;
+    let fixture = Fixture::new();
+    let other = Journal::open(fixture.home(), fixture.id()).unwrap();
+    let begin = Barrier::new(4);
+    std::thread::scope(|scope| {
+        for (name, journal) in [("a", &fixture.journal), ("b", &fixture.journal), ("c", &other), ("d", &other)] {
+            let begin = &begin;
+            scope.spawn(move || {
+                begin.wait();
+                for number in 0..EACH {
+                    journal.append(&numbered(name, number, BYTES)).unwrap();
+                }
+            });
+        }
+    });
+    expect_every_record(&fixture, &["a", "b", "c", "d"], EACH, BYTES);
+}
+
+#[test]
+fn a_reader_sees_whole_lines_while_others_append() {
+    let fixture = Fixture::new();
+    let mut child = writer(&fixture, "a", 400, 60_000).spawn().unwrap();
+    let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seen = 0;
+    while reports.any(|line| line.unwrap().starts_with("wrote ")) {
+        let log = read(fixture.home(), fixture.id()).unwrap();
+        assert!(log.skipped.is_nothing(), "{:?}", log.skipped);
+        assert!(log.records.len() >= seen);
+        seen = log.records.len();
+        if seen == 400 {
+            break;
+        }
+    }
+    assert_eq!(seen, 400);
+    reports.for_each(drop);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_killed_writer_costs_at_most_its_last_line() {
+    let fixture = Fixture::new();
+    let mut child = writer(&fixture, "a", usize::MAX, 60_000).spawn().unwrap();
+    let mut reports = BufReader::new(child.stdout.take().unwrap()).lines();
+    let written = reports.by_ref().filter(|line| line.as_ref().unwrap().starts_with("wrote ")).take(200).count();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(written, 200);
+
+    // The lock died with the process: the next append does not wait for it.
+    let journal = Journal::open(fixture.home(), fixture.id()).unwrap().with_lock_wait(Duration::ZERO);
+    journal.append(&run_end("after")).unwrap();
+    let log = read(fixture.home(), fixture.id()).unwrap();
+    assert!(log.skipped.lines() <= 1, "{:?}", log.skipped);
+    assert!(log.records.len() > 200);
+    assert_eq!(log.records.last().unwrap().record, run_end("after"));
+    let records: Vec<Record> = log.records.into_iter().map(|entry| entry.record).collect();
+    let codes = codes(&records);
+    assert!(codes.iter().enumerate().all(|(number, code)| *code == format!("a {number}")));
+}
+
+#[test]
+fn a_lock_that_is_never_given_back_ends_the_wait() {
+    let fixture = Fixture::new();
+    fixture.append(&run_end("before"));
+    let before = fixture.bytes();
+    let hung = File::open(fixture.file()).unwrap();
+    hung.lock().unwrap();
+
+    let journal = Journal::open(fixture.home(), fixture.id()).unwrap().with_lock_wait(Duration::ZERO);
+    let error = journal.append(&run_end("meanwhile")).unwrap_err();
+    assert!(matches!(error, JournalError::Locked { .. }), "{error:?}");
+    assert_eq!(fixture.bytes(), before);
+    // Reading goes on: it does not need the lock to be right about whole lines.
+    assert_eq!(fixture.records(), [run_end("before")]);
+
+    hung.unlock().unwrap();
+    journal.append(&run_end("after")).unwrap();
+    assert_eq!(fixture.records(), [run_end("before"), run_end("after")]);
+}
+
+/// A file size limit stands in for a full disk: the system writes what fits and then refuses, as it does on a full one.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_no_half_record() {
+    let fixture = Fixture::new();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\""]).arg(std::env::current_exe().unwrap());
+    configure(&mut command, &fixture, "a", 1000, 5000);
+    let output = command.output().unwrap();
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    let written = report.lines().filter(|line| line.contains("wrote ")).count();
+    assert!(report.contains(&format!("failed {written} journal.disk-full")), "{report}");
+    assert!(written > 1, "{report}");
+
+    let log = read(fixture.home(), fixture.id()).unwrap();
+    assert_eq!(log.skipped, Skipped::default());
+    assert_eq!(log.records.len(), written);
+    assert!(fixture.bytes().ends_with(b"\n"));
+    fixture.append(&run_end("after there is room again"));
+    assert_eq!(fixture.records().len(), written + 1);
+}
+
+/// Half a line that could not be taken back, as a crash leaves it, does not stop the writers that come after.
+#[test]
+fn writers_close_what_another_left_open() {
+    let fixture = Fixture::new();
+    fixture.append(&run_end("before"));
+    File::options().append(true).open(fixture.file()).unwrap().write_all(b"{\"timestamp\":1,\"ty").unwrap();
+    let output = writer(&fixture, "a", 3, 10).output().unwrap();
+    assert!(output.status.success());
+    let log = read(fixture.home(), fixture.id()).unwrap();
+    assert_eq!(log.skipped, Skipped { malformed: 1, ..Skipped::default() });
+    assert_eq!(log.records.len(), 4);
+}

@@ -1,0 +1,182 @@
+//! Between the packets of the host and those of the component model.
+
+use brain_packet as packet;
+use brain_packet::{HandoffPacket, Note, WorkerResult};
+
+use super::bindings::brain::role::packets as wit;
+
+/// The handoff as a component takes it.
+pub(crate) fn handoff(h: &HandoffPacket) -> wit::HandoffPacket {
+    wit::HandoffPacket {
+        transfer: wit::BrainToAgent::BrainToAgent,
+        id: h.id.to_string(),
+        task: wit::AgentTaskContext {
+            id: h.task.id.to_string(),
+            parent_id: h.task.parent_id.to_string(),
+            agent_role: h.task.agent_role.to_string(),
+            goal: h.task.goal.clone(),
+            progress: wit::TaskProgress {
+                status: match h.task.progress.status {
+                    packet::TaskStatus::Pending => wit::TaskStatus::Pending,
+                    packet::TaskStatus::Running => wit::TaskStatus::Running,
+                    packet::TaskStatus::Completed => wit::TaskStatus::Completed,
+                    packet::TaskStatus::Blocked => wit::TaskStatus::Blocked,
+                    packet::TaskStatus::Failed => wit::TaskStatus::Failed,
+                },
+                summary: h.task.progress.summary.clone(),
+                current_step: h.task.progress.current_step.clone(),
+                completed_steps: h.task.progress.completed_steps.clone(),
+                percent: h.task.progress.percent,
+            },
+            context_refs: h
+                .task
+                .context_refs
+                .iter()
+                .map(|r| wit::ContextRef {
+                    kind: match r.kind {
+                        packet::ContextRefKind::File => wit::ContextRefKind::File,
+                        packet::ContextRefKind::Thread => wit::ContextRefKind::Thread,
+                        packet::ContextRefKind::Summary => wit::ContextRefKind::Summary,
+                        packet::ContextRefKind::Artifact => wit::ContextRefKind::Artifact,
+                    },
+                    uri: r.uri.clone(),
+                    label: r.label.clone(),
+                })
+                .collect(),
+        },
+        constraints: h.constraints.clone(),
+        expected_result: h.expected_result.clone(),
+    }
+}
+
+/// What a component returned, with Brain's ids. Ids that it did not echo are noted: the types of the host could not even
+/// hold some of what a guest may send.
+pub(crate) fn result(h: &HandoffPacket, r: wit::WorkerResult) -> WorkerResult {
+    let mut notes = Vec::new();
+    for (field, sent, returned) in [
+        ("handoffId", h.id.as_str(), &r.handoff_id),
+        ("taskId", h.task.id.as_str(), &r.task_id),
+        ("parentId", h.task.parent_id.as_str(), &r.parent_id),
+    ] {
+        if sent != returned {
+            notes.push(Note {
+                field: field.into(),
+                problem: if returned.is_empty() {
+                    "the role returned none".into()
+                } else {
+                    format!("the role returned {:?}", clip(returned))
+                },
+                action: "the handoff's own value was kept".into(),
+            });
+        }
+    }
+    let mut result = WorkerResult::answering(h, packet::TaskStatus::Completed, r.summary);
+    result.progress = packet::TaskProgress {
+        status: match r.progress.status {
+            wit::TaskStatus::Pending => packet::TaskStatus::Pending,
+            wit::TaskStatus::Running => packet::TaskStatus::Running,
+            wit::TaskStatus::Completed => packet::TaskStatus::Completed,
+            wit::TaskStatus::Blocked => packet::TaskStatus::Blocked,
+            wit::TaskStatus::Failed => packet::TaskStatus::Failed,
+        },
+        summary: r.progress.summary,
+        current_step: r.progress.current_step,
+        completed_steps: r.progress.completed_steps,
+        percent: r.progress.percent,
+    };
+    result.artifacts = r
+        .artifacts
+        .into_iter()
+        .map(|r| packet::ContextRef {
+            kind: match r.kind {
+                wit::ContextRefKind::File => packet::ContextRefKind::File,
+                wit::ContextRefKind::Thread => packet::ContextRefKind::Thread,
+                wit::ContextRefKind::Summary => packet::ContextRefKind::Summary,
+                wit::ContextRefKind::Artifact => packet::ContextRefKind::Artifact,
+            },
+            uri: r.uri,
+            label: r.label,
+        })
+        .collect();
+    result.risks = r.risks;
+    result.next_questions = r.next_questions;
+    result.findings = r
+        .findings
+        .into_iter()
+        .map(|f| packet::Finding {
+            severity: match f.severity {
+                wit::Severity::Low => packet::Severity::Low,
+                wit::Severity::Medium => packet::Severity::Medium,
+                wit::Severity::High => packet::Severity::High,
+            },
+            rule: f.rule,
+            issue: f.issue,
+            file: f.file,
+            line: f.line,
+            evidence: f.evidence,
+            suggestion: f.suggestion,
+        })
+        .collect();
+    result.review = r.review.map(review);
+    result.notes = notes;
+    result
+}
+
+fn review(r: wit::ReviewDecision) -> packet::ReviewDecision {
+    packet::ReviewDecision {
+        decision: match r.decision {
+            wit::Verdict::Blocked => packet::Verdict::Blocked,
+            wit::Verdict::ChangesRequested => packet::Verdict::ChangesRequested,
+            wit::Verdict::Approved => packet::Verdict::Approved,
+        },
+        confidence: r.confidence,
+        rationale: r.rationale,
+        required_changes: r.required_changes,
+        blocking_issues: r.blocking_issues,
+        residual_risks: r.residual_risks,
+        coverage: r
+            .coverage
+            .into_iter()
+            .map(|c| packet::ReviewCoverage {
+                file: c.file,
+                status: match c.status {
+                    wit::CoverageStatus::Skipped => packet::CoverageStatus::Skipped,
+                    wit::CoverageStatus::PartiallyInspected => packet::CoverageStatus::PartiallyInspected,
+                    wit::CoverageStatus::Inspected => packet::CoverageStatus::Inspected,
+                },
+                reason: c.reason,
+            })
+            .collect(),
+    }
+}
+
+/// Bytes of all text of a result, and a word for each list item, so that a list of empty items is not free.
+pub(crate) fn size_of(r: &wit::WorkerResult) -> u64 {
+    const ITEM: usize = 16;
+    let text = |s: &Option<String>| s.as_ref().map_or(0, String::len);
+    let list = |l: &[String]| l.iter().map(|s| s.len() + ITEM).sum::<usize>();
+    let mut n = r.handoff_id.len() + r.task_id.len() + r.parent_id.len() + r.summary.len();
+    n += text(&r.progress.summary) + text(&r.progress.current_step) + list(&r.progress.completed_steps);
+    n += r.artifacts.iter().map(|a| a.uri.len() + text(&a.label) + ITEM).sum::<usize>();
+    n += list(&r.risks) + list(&r.next_questions);
+    n += r
+        .findings
+        .iter()
+        .map(|f| {
+            [&f.rule, &f.file, &f.evidence, &f.suggestion].into_iter().map(text).sum::<usize>() + f.issue.len() + ITEM
+        })
+        .sum::<usize>();
+    if let Some(review) = &r.review {
+        n += review.rationale.len();
+        n += [&review.required_changes, &review.blocking_issues, &review.residual_risks]
+            .into_iter()
+            .map(|l| list(l))
+            .sum::<usize>();
+        n += review.coverage.iter().map(|c| c.file.len() + text(&c.reason) + ITEM).sum::<usize>();
+    }
+    n as u64
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(64).collect()
+}

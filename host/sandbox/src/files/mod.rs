@@ -1,0 +1,159 @@
+//! What a role sees of the file system: `wasi:filesystem` over directory handles, scoped by grants.
+//!
+//! A [`FileView`] is a set of mounts. Each has a guest path, a directory handle, a [`scope::Scope`] of the names that
+//! exist for the role, and, where the role may write, a [`quota::Quota`]. Nothing outside this module opens a file for a
+//! guest, and nothing inside it knows what a role is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use crate::limits::Limits;
+
+pub(crate) mod bindings;
+mod denials;
+mod descriptor;
+mod error;
+mod host;
+mod quota;
+mod resolve;
+pub(crate) mod scope;
+mod streams;
+
+pub use denials::Denial;
+pub use descriptor::{Descriptor, EntryStream};
+pub(crate) use host::{FileHost, HasFiles};
+pub use scope::{DEFAULT_DENY, GlobError, GlobLayer};
+
+use denials::Denials;
+use quota::Quota;
+use resolve::{Folder, Refused};
+use scope::Scope;
+pub(crate) use streams::Counters;
+
+/// Guest path of the project.
+pub const WORKSPACE: &str = "/workspace";
+/// Guest path of the handoff's context files.
+pub const CONTEXT: &str = "/context";
+/// Guest path of the folder that a role leaves artifacts in.
+pub const ARTIFACTS: &str = "/artifacts";
+
+/// The files of one call. What is none does not exist for the role.
+#[derive(Clone, Debug, Default)]
+pub struct FileGrants {
+    /// The project.
+    pub workspace: Option<WorkspaceGrant>,
+    /// A host folder that is shown whole and read-only at [`CONTEXT`].
+    pub context: Option<PathBuf>,
+    /// An empty host folder that the role may fill at [`ARTIFACTS`], under the quota of the call's [`Limits`].
+    pub artifacts: Option<PathBuf>,
+}
+
+/// The part of a project that a role may read.
+#[derive(Clone, Debug)]
+pub struct WorkspaceGrant {
+    /// The project's folder on the host. It never reaches the guest.
+    pub root: PathBuf,
+    /// Read globs; a path is visible only if every layer matches it.
+    pub read: Vec<GlobLayer>,
+    /// Globs that hide a path whatever grants it; see [`DEFAULT_DENY`].
+    pub deny: Vec<String>,
+    /// Whether what `.gitignore` files exclude is hidden too.
+    pub honour_gitignore: bool,
+}
+
+/// A grant that cannot be turned into a view.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum GrantError {
+    /// A host folder of the grant cannot be opened.
+    #[error("the folder {} for {guest} cannot be opened: {source}", path.display())]
+    #[diagnostic(
+        code("sandbox.grant.folder"),
+        help("check that the folder exists and that you may read it")
+    )]
+    Folder {
+        /// The host folder.
+        path: PathBuf,
+        /// The guest path that it was meant for.
+        guest: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A glob of the grant cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Glob(#[from] GlobError),
+}
+
+/// One folder of the host as a guest sees it.
+pub(crate) struct Mount {
+    guest: &'static str,
+    root: Folder,
+    scope: Scope,
+    /// Set where the guest may write.
+    quota: Option<Arc<Quota>>,
+}
+
+/// The files of one call, opened.
+pub(crate) struct FileView {
+    mounts: Vec<Mount>,
+    counters: Arc<Counters>,
+    denials: Denials,
+}
+
+impl FileView {
+    /// Opens the granted folders.
+    pub(crate) fn open(grants: &FileGrants, limits: &Limits) -> Result<Self, GrantError> {
+        let mut mounts = Vec::with_capacity(3);
+        if let Some(workspace) = &grants.workspace {
+            let root = open_root(&workspace.root, WORKSPACE)?;
+            let ignores = workspace.honour_gitignore.then(|| root.dir.try_clone()).transpose().map_err(
+                |source| GrantError::Folder { path: workspace.root.clone(), guest: WORKSPACE, source },
+            )?;
+            let scope = Scope::new(&workspace.read, &workspace.deny, ignores)?;
+            mounts.push(Mount { guest: WORKSPACE, root, scope, quota: None });
+        }
+        if let Some(context) = &grants.context {
+            let root = open_root(context, CONTEXT)?;
+            mounts.push(Mount { guest: CONTEXT, root, scope: Scope::everything(), quota: None });
+        }
+        if let Some(artifacts) = &grants.artifacts {
+            let root = open_root(artifacts, ARTIFACTS)?;
+            let quota = Some(Arc::new(Quota::new(limits.artifact_bytes, limits.artifact_files)));
+            mounts.push(Mount { guest: ARTIFACTS, root, scope: Scope::everything(), quota });
+        }
+        Ok(Self { mounts, counters: Arc::default(), denials: Denials::default() })
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The first denials, and how many more paths were denied than are listed.
+    pub(crate) fn denials(&self) -> (Vec<Denial>, u64) {
+        self.denials.list()
+    }
+
+    /// Quota refusals of the artifact folder: a count, and the limit that was hit first.
+    pub(crate) fn quota_refusals(&self) -> u64 {
+        self.mounts.iter().filter_map(|m| m.quota.as_ref()).map(|q| q.refusals()).sum()
+    }
+
+    fn mount(&self, index: usize) -> &Mount {
+        // Descriptors are made by this view alone, from indices of this vector, which never changes.
+        &self.mounts[index]
+    }
+
+    fn deny(&mut self, mount: usize, refused: Refused) {
+        let guest = self.mount(mount).guest;
+        self.denials.record(guest, refused);
+    }
+}
+
+fn open_root(path: &Path, guest: &'static str) -> Result<Folder, GrantError> {
+    let dir = Dir::open_ambient_dir(path, ambient_authority())
+        .map_err(|source| GrantError::Folder { path: path.to_owned(), guest, source })?;
+    Ok(Folder { dir: Arc::new(dir), path: String::new() })
+}

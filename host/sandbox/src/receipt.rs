@@ -1,0 +1,136 @@
+//! What one call did and used: the account that the operator gets of it.
+
+use std::collections::BTreeMap;
+
+use brain_packet::RoleName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::files::{Denial, GlobLayer};
+use crate::limits::Limits;
+
+/// The account of one call. Times are milliseconds, sizes are bytes. Paths are guest paths.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Receipt {
+    /// The role that was called.
+    pub role: RoleName,
+    /// The component that ran.
+    pub component: Digest,
+    /// The contract that it was called by, such as `brain:role@1.0.0`.
+    pub contract: String,
+    /// The code of how the call ended, such as `returned` or `sandbox.limit.deadline`.
+    pub ended: String,
+    /// The same for a reader; absent when the role returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_message: Option<String>,
+    /// Wall time from the start of the call to its end, instantiation included.
+    pub wall_ms: f64,
+    /// CPU time of the thread that ran it.
+    pub cpu_ms: f64,
+    /// The most linear memory that it had at once.
+    pub peak_memory_bytes: u64,
+    /// File use.
+    pub files: FileUse,
+    /// What it printed.
+    pub output: OutputUse,
+    /// Calls to imports that no role is granted, by function.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stubbed_calls: BTreeMap<String, u64>,
+    /// What it was granted.
+    pub grants: Grants,
+    /// The limits that were in force.
+    pub limits: Limits,
+    /// Versions of this host and its engine.
+    pub versions: Versions,
+}
+
+/// File use of one call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileUse {
+    /// Files that were opened to read.
+    pub files_read: u64,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Files that were opened to write, below `/artifacts`.
+    pub files_written: u64,
+    /// Bytes that were written.
+    pub bytes_written: u64,
+    /// Paths that were asked for and not granted, the first of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<Denial>,
+    /// Denials of further paths that are not listed.
+    #[serde(default)]
+    pub denied_unlisted: u64,
+    /// Writes that the quota of `/artifacts` refused.
+    #[serde(default)]
+    pub quota_refusals: u64,
+    /// Names in listed folders that are not UTF-8 and so could not be shown.
+    #[serde(default)]
+    pub names_skipped: u64,
+}
+
+/// Output of one call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutputUse {
+    /// Bytes printed to stdout.
+    pub stdout_bytes: u64,
+    /// Bytes printed to stderr.
+    pub stderr_bytes: u64,
+    /// Of both, the bytes that were not kept.
+    pub dropped_bytes: u64,
+    /// Why the private log could not be written, if it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_error: Option<String>,
+}
+
+/// What one call was granted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Grants {
+    /// Read globs of `/workspace` by layer; a path is visible only if every layer matches it. Absent: no workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Vec<GlobLayer>>,
+    /// Globs that hide a path whatever grants it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deny: Vec<String>,
+    /// Whether `.gitignore` was honoured.
+    pub gitignore: bool,
+    /// Whether there was a `/context`.
+    pub context: bool,
+    /// Whether there was an `/artifacts`.
+    pub artifacts: bool,
+}
+
+/// The version of wasmtime that this build is locked to; a test compares it with `Cargo.lock`.
+const WASMTIME_VERSION: &str = "48.0.8";
+
+/// Versions of the host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Versions {
+    /// This crate's version.
+    pub brain: String,
+    /// wasmtime's version line.
+    pub wasmtime: String,
+}
+
+impl Versions {
+    /// Those of this build.
+    pub fn of_this_build() -> Self {
+        Self { brain: env!("CARGO_PKG_VERSION").into(), wasmtime: WASMTIME_VERSION.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_in_receipts_is_the_one_that_is_locked() {
+        let lock = include_str!("../../../Cargo.lock");
+        assert!(lock.contains(&format!("name = \"wasmtime\"\nversion = \"{WASMTIME_VERSION}\"")));
+    }
+}

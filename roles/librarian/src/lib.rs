@@ -1,0 +1,6 @@
+//! The librarian.
+pub mod language;
+pub mod limits;
+pub mod outline;
+pub mod query;
+pub mod words;

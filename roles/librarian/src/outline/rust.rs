@@ -1,0 +1,224 @@
+//! Rust, by the parser of rust-analyzer. It repairs as it goes, so a file with errors has an outline too.
+
+use ra_ap_parser::SyntaxKind::{self, *};
+use ra_ap_parser::{Edition, LexedStr, StrStep, TopEntryPoint};
+
+use super::{Definition, Found, Kind, Lines};
+
+/// A node of the syntax tree that is open.
+struct Node {
+    kind: SyntaxKind,
+    /// Index into the items that are open; only for items.
+    item: bool,
+}
+
+/// An item that is open.
+#[derive(Default)]
+struct Item {
+    kind: Option<Kind>,
+    name: String,
+    line: u32,
+    top: u32,
+    attributes: String,
+    test: bool,
+    /// An impl: whether `for` was seen, the interface before it, and the type.
+    interface: Option<String>,
+    has_body: bool,
+}
+
+pub(super) fn outline(text: &str) -> Found {
+    let lexed = LexedStr::new(Edition::CURRENT, text);
+    let output = TopEntryPoint::SourceFile.parse(&lexed.to_input(Edition::CURRENT));
+    let mut reader = Reader { lines: Lines::new(text), nodes: Vec::new(), items: Vec::new(), found: Found::default(), offset: 0, macros: Macros::default() };
+    lexed.intersperse_trivia(&output, &mut |step| match step {
+        StrStep::Enter { kind } => reader.enter(kind),
+        StrStep::Exit => reader.exit(),
+        StrStep::Token { kind, text } => reader.token(kind, text),
+        StrStep::Error { .. } => {}
+    });
+    reader.found
+}
+
+struct Reader {
+    lines: Lines,
+    nodes: Vec<Node>,
+    items: Vec<Item>,
+    found: Found,
+    offset: usize,
+    macros: Macros,
+}
+
+/// The last tokens inside a macro call, whose contents are not parsed: `proptest! { #[test] fn holds(…) … }`.
+#[derive(Default)]
+struct Macros {
+    after_fn: bool,
+    test: bool,
+}
+
+fn item_kind(kind: SyntaxKind) -> Option<Kind> {
+    Some(match kind {
+        FN => Kind::Function,
+        STRUCT | UNION => Kind::Struct,
+        ENUM => Kind::Enum,
+        TRAIT => Kind::Interface,
+        IMPL => Kind::Impl,
+        MODULE => Kind::Module,
+        CONST | STATIC => Kind::Constant,
+        TYPE_ALIAS => Kind::Type,
+        MACRO_RULES | MACRO_DEF => Kind::Macro,
+        _ => return None,
+    })
+}
+
+impl Reader {
+    fn line(&self) -> u32 {
+        self.lines.of(self.offset)
+    }
+
+    fn enter(&mut self, kind: SyntaxKind) {
+        let item = item_kind(kind);
+        if item.is_some() {
+            let line = self.line();
+            self.items.push(Item { kind: item, line, top: line, ..Item::default() });
+        } else if kind == ITEM_LIST
+            && let Some(item) = self.items.last_mut()
+        {
+            item.has_body = true;
+        }
+        self.nodes.push(Node { kind, item: item.is_some() });
+    }
+
+    fn exit(&mut self) {
+        let Some(node) = self.nodes.pop() else { return };
+        if !node.item {
+            return;
+        }
+        let Some(item) = self.items.pop() else { return };
+        let Some(mut kind) = item.kind else { return };
+        let in_test = self.items.iter().any(|outer| outer.test);
+        let (name, container) = match kind {
+            // What an impl adds to a type is found under the type; that a type has an interface is worth a line.
+            Kind::Impl => match item.interface {
+                Some(interface) => (format!("{interface} for {}", item.name), None),
+                None => return,
+            },
+            // `mod name;` only says that another file is there.
+            Kind::Module if !item.has_body => return,
+            _ => (item.name, self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty())),
+        };
+        if name.is_empty() || name == "_" {
+            return;
+        }
+        if kind == Kind::Function && matches!(self.items.last().and_then(|outer| outer.kind), Some(Kind::Impl | Kind::Interface)) {
+            kind = Kind::Method;
+        }
+        let end = self.lines.of(self.offset.saturating_sub(1)).max(item.line);
+        self.found.definitions.push(Definition { name, kind, container, line: item.line, top: item.top, end, test: item.test || in_test });
+    }
+
+    fn token(&mut self, kind: SyntaxKind, text: &str) {
+        if kind == COMMENT {
+            self.found.comments.push(self.offset..self.offset + text.len());
+        }
+        if !self.nodes.is_empty() {
+            self.place(kind, text);
+        }
+        self.offset += text.len();
+    }
+
+    /// Gives a token to the innermost item.
+    fn place(&mut self, kind: SyntaxKind, text: &str) {
+        if self.nodes.iter().rev().any(|node| node.kind == TOKEN_TREE) && !self.in_attribute() {
+            return self.in_macro(kind, text);
+        }
+        let line = self.line();
+        let depth = self.nodes.len();
+        let Some(at) = self.nodes.iter().rposition(|node| node.item) else { return };
+        let path: Vec<SyntaxKind> = self.nodes[at + 1..depth].iter().map(|node| node.kind).collect();
+        let Some(item) = self.items.last_mut() else { return };
+        match path.as_slice() {
+            [ATTR, ..] => {
+                if !kind.is_trivia() {
+                    item.attributes.push_str(text);
+                    item.test |= kind == R_BRACK && is_test(&item.attributes);
+                }
+            }
+            [NAME] if item.kind != Some(Kind::Impl) => {
+                item.name = text.trim_start_matches("r#").to_owned();
+                item.line = line;
+            }
+            // The last plain name of the path is the type's, whatever its arguments.
+            [PATH_TYPE | REF_TYPE | DYN_TRAIT_TYPE, rest @ ..]
+                if item.kind == Some(Kind::Impl) && kind == IDENT && rest.last() == Some(&NAME_REF) && !rest.contains(&GENERIC_ARG_LIST) =>
+            {
+                item.name = text.to_owned();
+            }
+            [] if kind == FOR_KW && item.kind == Some(Kind::Impl) => {
+                item.interface = Some(std::mem::take(&mut item.name));
+                item.line = line;
+            }
+            _ => {}
+        }
+    }
+
+    fn in_attribute(&self) -> bool {
+        let item = self.nodes.iter().rposition(|node| node.item).unwrap_or(0);
+        self.nodes[item..].iter().any(|node| node.kind == ATTR)
+    }
+
+    fn in_macro(&mut self, kind: SyntaxKind, text: &str) {
+        if kind.is_trivia() {
+            return;
+        }
+        if kind == IDENT && self.macros.after_fn {
+            let (line, test) = (self.line(), std::mem::take(&mut self.macros.test));
+            let container = self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty());
+            let test = test || self.items.iter().any(|outer| outer.test);
+            self.found.definitions.push(Definition { name: text.to_owned(), kind: Kind::Function, container, line, top: line, end: line, test });
+        }
+        self.macros.after_fn = kind == FN_KW;
+        self.macros.test |= kind == IDENT && text == "test";
+    }
+}
+
+/// `#[test]`, `#[tokio::test(…)]`, `#[rstest]`, `#[cfg(test)]`.
+fn is_test(attributes: &str) -> bool {
+    let last = attributes.rsplit("#[").next().unwrap_or("");
+    let name = last.trim_end_matches(']');
+    let path = name.split('(').next().unwrap_or("");
+    matches!(path.rsplit("::").next(), Some("test" | "rstest" | "test_case" | "quickcheck" | "proptest" | "wasm_bindgen_test"))
+        || (path == "cfg" && name.contains("(test") && !name.contains("not(test"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Vec<(String, Kind, u32, bool)> {
+        let mut definitions = outline(text).definitions;
+        definitions.sort_by_key(|definition| definition.line);
+        definitions.into_iter().map(|d| (d.qualified(), d.kind, d.line, d.test)).collect()
+    }
+
+    #[test]
+    fn items_methods_and_tests() {
+        let text = "/// Doc.\n#[derive(Debug)]\npub struct Journal<'a> { file: &'a str }\n\nimpl<'a> Journal<'a> {\n    pub fn append(&mut self) { fn inner() {} }\n}\n\
+            impl std::fmt::Display for Journal<'_> {\n    fn fmt(&self) {}\n}\nmod other;\n#[cfg(test)]\nmod tests {\n    #[tokio::test]\n    async fn r#works() {}\n    proptest! { #[test] fn holds(a in 0..1) { } }\n}\nconst _: () = ();\npub const MAX: usize = 1;\ntrait T { fn a(); }\n";
+        let found = rows(text);
+        let expected = [
+            ("Journal", Kind::Struct, 3, false), ("Journal::append", Kind::Method, 6, false), ("append::inner", Kind::Function, 6, false),
+            ("Display for Journal", Kind::Impl, 8, false), ("Journal::fmt", Kind::Method, 9, false), ("tests", Kind::Module, 13, true),
+            ("tests::works", Kind::Function, 15, true), ("tests::holds", Kind::Function, 16, true), ("MAX", Kind::Constant, 19, false), ("T", Kind::Interface, 20, false),
+            ("T::a", Kind::Method, 20, false),
+        ];
+        assert_eq!(found.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect::<Vec<_>>(), expected);
+        let journal = outline(text).definitions.into_iter().find(|d| d.name == "Journal").expect("journal");
+        assert_eq!((journal.top, journal.line, journal.end), (1, 3, 3));
+    }
+
+    #[test]
+    fn a_broken_file_still_has_an_outline() {
+        let found = rows("fn a( {\n}\nstruct B {\nfn c() }}}}\nfn d() {}\n");
+        assert!(found.iter().any(|(name, ..)| name == "a") && found.iter().any(|(name, ..)| name == "B"), "{found:?}");
+    }
+}

@@ -1,0 +1,92 @@
+//! File names of a diff: git's quoting, and whether a name may be used as a path below the workspace.
+
+/// A path as the diff names it, without its `a/` or `b/`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    text: String,
+    utf8: bool,
+}
+
+impl Name {
+    /// Takes the bytes of a name. Bytes that are not UTF-8 are replaced for display, and the name is then never opened.
+    pub fn new(bytes: &[u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self { text: text.to_owned(), utf8: true },
+            Err(_) => Self { text: String::from_utf8_lossy(bytes).into_owned(), utf8: false },
+        }
+    }
+
+    /// The path as it is. Only for [`Name::path`]'s callers and comparisons: it may hold control characters.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The path for a reader: control characters are escaped, so that a file name cannot forge lines of a report.
+    pub fn display(&self) -> String {
+        let hidden = |c: char| c.is_control() || is_bidi_control(c);
+        if !self.text.chars().any(hidden) {
+            return self.text.clone();
+        }
+        self.text.chars().flat_map(|c| if hidden(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+    }
+
+    /// The path if it may be opened below the workspace, else why not.
+    pub fn path(&self) -> Result<&str, &'static str> {
+        if !self.utf8 {
+            return Err("its name is not UTF-8");
+        }
+        let leaves = self.text.starts_with('/') || self.text.contains(['\\', '\0']) || self.text.split('/').any(|part| part.is_empty() || part == "." || part == "..");
+        if leaves { Err("its name is not a plain path below the workspace") } else { Ok(&self.text) }
+    }
+}
+
+/// Characters that reorder the text around them on a screen (Unicode TR 36; CVE-2021-42574).
+pub fn is_bidi_control(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
+}
+
+/// Reads a name at the start of `input`: quoted with C escapes, or bare up to a tab. Returns its bytes and what follows.
+/// None when a quoted name is not closed or has an unknown escape.
+pub fn read_name(input: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    match input.strip_prefix(b"\"") {
+        Some(quoted) => unquote(quoted),
+        None => {
+            let end = input.iter().position(|byte| *byte == b'\t').unwrap_or(input.len());
+            let (name, rest) = input.split_at(end);
+            Some((name.to_vec(), rest))
+        }
+    }
+}
+
+/// Decodes a C-quoted name whose opening quote is already taken (git `quote.c`: named escapes and three octal digits).
+fn unquote(mut input: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut name = Vec::new();
+    loop {
+        let (&byte, rest) = input.split_first()?;
+        input = rest;
+        match byte {
+            b'"' => return Some((name, input)),
+            b'\\' => {
+                let (&escape, rest) = input.split_first()?;
+                input = rest;
+                name.push(match escape {
+                    b'a' => 0x07,
+                    b'b' => 0x08,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 0x0b,
+                    b'f' => 0x0c,
+                    b'r' => b'\r',
+                    b'"' | b'\\' => escape,
+                    b'0'..=b'3' => {
+                        let digits = input.get(..2).filter(|pair| pair.iter().all(|d| (b'0'..=b'7').contains(d)))?;
+                        input = input.get(2..)?;
+                        digits.iter().fold(escape - b'0', |value, digit| (value << 3) | (digit - b'0'))
+                    }
+                    _ => return None,
+                });
+            }
+            _ => name.push(byte),
+        }
+    }
+}
