@@ -101,12 +101,11 @@ fn shrink(value: &mut Value, caps: Caps) {
             let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
             let free_payload = FREE_FORM_MESSAGES.contains(&kind);
             for (name, field) in fields.iter_mut() {
-                if !FREE_FORM.contains(&name.as_str()) && !(free_payload && name == "payload") {
-                    shrink(field, caps);
-                } else if caps.drop_free_form {
-                    *field = Value::Null;
-                } else {
-                    shrink_free_form(field, caps);
+                let free_form = FREE_FORM.contains(&name.as_str()) || (free_payload && name == "payload");
+                match (free_form, caps.drop_free_form) {
+                    (false, _) => shrink(field, caps),
+                    (true, false) => shrink_free_form(field, caps),
+                    (true, true) => *field = Value::Null,
                 }
             }
         }

@@ -49,7 +49,9 @@ pub enum JournalError {
     #[error("`{reference}` is neither a session id nor the beginning of one")]
     #[diagnostic(
         code("journal.bad-reference"),
-        help("give a session id such as 20260131-235959-k3v7qa or its first characters; `brain sessions list` shows them")
+        help(
+            "give a session id such as 20260131-235959-k3v7qa or its first characters; `brain sessions list` shows them"
+        )
     )]
     BadReference {
         /// What was given, shortened.
@@ -93,7 +95,9 @@ pub enum JournalError {
     #[error("no room to write the session journal {}", path.display())]
     #[diagnostic(
         code("journal.disk-full"),
-        help("free space (or raise the quota or file size limit) where the journal lies, or set BRAIN_HOME to another disk")
+        help(
+            "free space (or raise the quota or file size limit) where the journal lies, or set BRAIN_HOME to another disk"
+        )
     )]
     DiskFull {
         /// The journal.
@@ -134,7 +138,9 @@ pub enum JournalError {
     #[error("cannot {action} {}", path.display())]
     #[diagnostic(
         code("journal.io"),
-        help("the record is not in the journal, so the run must not go on as if it were; check the disk and run again")
+        help(
+            "the record is not in the journal, so the run must not go on as if it were; check the disk and run again"
+        )
     )]
     Io {
         /// What was tried, as a verb and its object.

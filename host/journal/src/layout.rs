@@ -69,14 +69,13 @@ impl SessionPaths {
     /// `journal.home-not-writable`, `journal.disk-full` or `journal.io`.
     pub fn create_folders(&self) -> Result<(), JournalError> {
         for folder in [self.artifacts(), self.private()] {
-            create_folder(&folder)
-                .map_err(|source| match source.kind() {
-                    // A file where a folder belongs is for the reader to move away, like a folder without permission.
-                    io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                        JournalError::HomeNotWritable { action: "create the folder", path: folder.clone(), source }
-                    }
-                    _ => JournalError::from_write("create the folder", &folder, source),
-                })?;
+            create_folder(&folder).map_err(|source| match source.kind() {
+                // A file where a folder belongs is for the reader to move away, like a folder without permission.
+                io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                    JournalError::HomeNotWritable { action: "create the folder", path: folder.clone(), source }
+                }
+                _ => JournalError::from_write("create the folder", &folder, source),
+            })?;
         }
         Ok(())
     }

@@ -44,9 +44,7 @@ pub use list::{
     DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, MAX_LISTED_FILES, MAX_SESSION_FIELD_CHARS, SessionList, SessionStatus,
     SessionSummary, find, list,
 };
-pub use read::{
-    Entry, MAX_FILE_BYTES, MAX_LINE_BYTES, ReadLimits, SessionLog, Skipped, read, read_with, scan,
-};
+pub use read::{Entry, MAX_FILE_BYTES, MAX_LINE_BYTES, ReadLimits, SessionLog, Skipped, read, read_with, scan};
 pub use record::{Phase, PlannedWorker, ProjectSupport, Record, RunPlan, TodoDependency, TodoItem};
 pub use refs::{
     ArtifactDigest, ArtifactDigests, is_journal_uri, journal_context, journal_handoff, journal_message, journal_ref,

@@ -21,8 +21,8 @@ pub const DEFAULT_LIST_LIMIT: usize = 25;
 /// Most sessions that one list has, however many it is asked for.
 pub const MAX_LIST_LIMIT: usize = 1_000;
 
-/// Most journals that a list chooses from: the newest ones.
-pub const MAX_LISTED_FILES: usize = 100_000;
+/// Most journals that a list chooses from: the newest ones. Older ones are counted and can still be [found](find).
+pub const MAX_LISTED_FILES: usize = 10_000;
 
 /// How much of a prompt, a summary or an error a list shows, in characters.
 pub const MAX_SESSION_FIELD_CHARS: usize = 6 * 1024;
@@ -81,7 +81,7 @@ pub struct SessionSummary {
 pub struct SessionList {
     /// By last change, then by id.
     pub sessions: Vec<SessionSummary>,
-    /// Journals that were not looked at, since the limit was reached before.
+    /// Journals that were not looked at, since the limit or [`MAX_LISTED_FILES`] was reached before.
     pub not_shown: usize,
     /// Entries of the folder that are `.jsonl` but no session of Brain's: another name, or no regular file.
     pub foreign: usize,
@@ -94,17 +94,17 @@ pub struct SessionList {
 /// `journal.unreadable` when the folder of the sessions cannot be read. A journal that cannot be read is a row that says so.
 pub fn list(home: &Path, limit: usize, project: Option<&Path>) -> Result<SessionList, JournalError> {
     let limit = limit.min(MAX_LIST_LIMIT);
-    let (newest, found, foreign) = journals(home)?;
-    let mut list = SessionList { foreign, ..SessionList::default() };
+    let folder = Folder::of(home)?;
+    let mut list = SessionList { foreign: folder.foreign, ..SessionList::default() };
     let mut looked_at = 0;
-    for (updated, id) in newest.into_iter().rev() {
+    for (updated, id) in folder.newest.into_iter().rev() {
         if list.sessions.len() == limit {
             break;
         }
         looked_at += 1;
         list.sessions.extend(summarise(home, &id, updated, project)?);
     }
-    list.not_shown = found - looked_at;
+    list.not_shown = folder.journals - looked_at;
     Ok(list)
 }
 
@@ -144,21 +144,32 @@ pub fn find(home: &Path, reference: &str) -> Result<SessionId, JournalError> {
     }
 }
 
-/// The newest journals by last change and id, how many there are, and how many foreign files.
-fn journals(home: &Path) -> Result<(BTreeSet<(u64, SessionId)>, usize, usize), JournalError> {
-    let mut newest = BTreeSet::new();
-    let (mut found, mut foreign) = (0, 0);
-    each_journal(home, |entry| match entry {
-        Some((id, updated)) => {
-            found += 1;
-            newest.insert((updated, id));
-            if newest.len() > MAX_LISTED_FILES {
-                newest.pop_first();
+/// What the folder of the sessions has.
+#[derive(Default)]
+struct Folder {
+    /// The newest journals by last change and id, at most [`MAX_LISTED_FILES`].
+    newest: BTreeSet<(u64, SessionId)>,
+    /// How many journals there are.
+    journals: usize,
+    /// How many `.jsonl` are none.
+    foreign: usize,
+}
+
+impl Folder {
+    fn of(home: &Path) -> Result<Self, JournalError> {
+        let mut folder = Self::default();
+        each_journal(home, |entry| match entry {
+            Some((id, updated)) => {
+                folder.journals += 1;
+                folder.newest.insert((updated, id));
+                if folder.newest.len() > MAX_LISTED_FILES {
+                    folder.newest.pop_first();
+                }
             }
-        }
-        None => foreign += 1,
-    })?;
-    Ok((newest, found, foreign))
+            None => folder.foreign += 1,
+        })?;
+        Ok(folder)
+    }
 }
 
 /// Shows each journal of the folder with its last change, and `None` for each `.jsonl` that is no journal.
@@ -173,9 +184,13 @@ fn each_journal(home: &Path, mut visit: impl FnMut(Option<(SessionId, u64)>)) ->
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let Some(stem) = name.to_string_lossy().strip_suffix(JOURNAL_ENDING).map(str::to_owned) else { continue };
-        // The folder is shared with running processes: what is gone by now is no error and no session.
-        let Ok(metadata) = entry.metadata() else { continue };
-        visit(parse_session_id(&stem).ok().filter(|_| metadata.is_file()).map(|id| (id, changed(&metadata))));
+        // The folder is shared with running processes: what is gone by now is no error and no session. A link that leads
+        // nowhere is still there.
+        let metadata = match std::fs::metadata(entry.path()) {
+            Err(_) if !entry.path().is_symlink() => continue,
+            other => other.ok().filter(std::fs::Metadata::is_file),
+        };
+        visit(metadata.and_then(|metadata| Some((parse_session_id(&stem).ok()?, changed(&metadata)))));
     }
     Ok(())
 }

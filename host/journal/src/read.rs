@@ -1,6 +1,6 @@
 //! Reading a journal back. Whatever stands in the file, reading it is no error: what is no record is counted and skipped.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::record::Record;
 pub const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;
 
 /// How much of a journal is read, in bytes. Of a longer one the first and the last half of this are read.
-pub const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How long a reader waits for an appending process, to see whole lines only. It then reads what there is.
+/// How long a reader waits for an appending process. It then reads what there is.
 const READ_LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// Bounds of reading.
@@ -54,7 +54,8 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
-    /// A last line that a crash cut off (0 or 1). Once something follows it, it counts as malformed.
+    /// A last line that a crash cut off (0 or 1). Once something follows it, it counts as malformed. A line that another
+    /// process is just writing is not counted.
     pub torn_lines: u64,
     /// Lines that are not UTF-8, not JSON, no object, or lack what their type needs.
     pub malformed: u64,
@@ -135,7 +136,7 @@ pub(crate) fn scan_file(
     mut visit: impl FnMut(Entry) -> ControlFlow<()>,
 ) -> std::io::Result<Skipped> {
     let file = layout::open_regular(path, false)?;
-    let length = settled_length(&file)?;
+    let (length, settled) = current_length(&file)?;
     let mut skipped = Skipped::default();
     let mut read_bytes = 0;
     let mut buffer = Vec::new();
@@ -165,7 +166,7 @@ pub(crate) fn scan_file(
                 }
                 Line::Blank => {}
                 Line::Unknown => skipped.unknown += 1,
-                Line::Malformed if end == LineEnd::EndOfRange => skipped.torn_lines += 1,
+                Line::Malformed if end == LineEnd::EndOfRange => skipped.torn_lines += u64::from(settled),
                 Line::Malformed => skipped.malformed += 1,
             }
         }
@@ -174,14 +175,19 @@ pub(crate) fn scan_file(
     Ok(skipped)
 }
 
-/// The file's length between two appends. A reader that may not lock, or that waited long enough, takes the length of now.
-fn settled_length(file: &File) -> std::io::Result<u64> {
-    let locked = wait_for(READ_LOCK_WAIT, || file.try_lock_shared()).is_ok();
+/// The file's length, and whether nobody was appending then. While somebody is, the last line may be half written.
+fn current_length(file: &File) -> std::io::Result<(u64, bool)> {
+    let (locked, settled) = match wait_for(READ_LOCK_WAIT, || file.try_lock_shared()) {
+        Ok(()) => (true, true),
+        Err(TryLockError::WouldBlock) => (false, false),
+        // A file system without locks has no appending brain process either.
+        Err(TryLockError::Error(_)) => (false, true),
+    };
     let length = file.metadata().map(|metadata| metadata.len());
     if locked {
         file.unlock()?;
     }
-    length
+    Ok((length?, settled))
 }
 
 enum Line {

@@ -12,6 +12,7 @@ use serde_json::Value;
 /// neither, except to keep references relative and sizes bounded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[expect(clippy::large_enum_variant, reason = "a run makes a few dozen records; a box would cost every reader a step")]
 pub enum Record {
     /// A run begins.
     RunStart {

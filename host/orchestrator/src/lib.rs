@@ -1,1 +1,55 @@
-//! stub
+//! The run: from an operator's request to a report, through roles that each see one handoff and nothing else.
+//!
+//! It chooses roles, makes their handoffs, lays their context out as files, calls them in the sandbox, and puts their
+//! results together; every step is in the journal. It must not know how a component is run or what wasmtime is (that is the
+//! sandbox's), nor how a report is shown (that is the command line's).
+//!
+//! ```no_run
+//! use brain_orchestrator::{Catalogue, Config, Orchestrator, open_project};
+//! use brain_sandbox::{CancelToken, Sandbox, SandboxConfig};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (home, project) = (std::path::PathBuf::from("/home/me/.brain"), open_project(".".as_ref())?);
+//! let brain = Orchestrator {
+//!     sandbox: Sandbox::new(SandboxConfig::default())?,
+//!     catalogue: Catalogue::find(&Catalogue::folders(&[], &home), &home),
+//!     config: Config::load(&home, Some(&project))?,
+//!     home, project, cancel: CancelToken::default(),
+//! };
+//! println!("{}", brain.run("where is the configuration read?", &|_| {})?.summary);
+//! # Ok(()) }
+//! ```
+
+mod artifacts;
+mod config;
+mod error;
+mod git;
+mod manifest;
+mod plan;
+mod references;
+mod report;
+mod roles;
+mod route;
+mod run;
+mod sarif;
+mod schedule;
+mod schemas;
+mod threads;
+mod toml_file;
+mod words;
+mod worker;
+
+pub use config::{Config, ConfigFile, DEFAULT_MAX_PARALLEL};
+pub use error::RunError;
+pub use git::{MAX_DIFF_BYTES, MAX_UNTRACKED};
+pub use manifest::{Context, Files, Manifest, Routing as ManifestRouting};
+pub use plan::{Plan, PlanPhase, WorkerPlan};
+pub use references::MAX_REFERENCES;
+pub use report::{Fault, REPORT_VERSION, ReportFinding, Routing, RunReport, RunStatus, WorkerReport};
+pub use roles::{Catalogue, Installed, Origin, RoleError, read_component};
+pub use route::Clarification;
+pub use run::{Event, Orchestrator, Preview, open_project};
+pub use sarif::sarif;
+pub use schemas::schemas;
+pub use threads::{MAX_FIELD_CHARS, MAX_SNAPSHOT_CHARS};
+pub use toml_file::{MAX_TOML_BYTES, TomlError};

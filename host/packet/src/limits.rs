@@ -20,8 +20,6 @@ pub const MAX_CONSTRAINTS: usize = 64;
 pub const MAX_CONSTRAINT_CHARS: usize = 4_096;
 /// The references that one task carries.
 pub const MAX_CONTEXT_REFS: usize = 4_096;
-/// The child tasks of one run.
-pub const MAX_CHILD_TASKS: usize = 1_024;
 
 /// A reference's guest path. A longer one is dropped, since half a path names another file.
 pub const MAX_URI_CHARS: usize = 4_096;

@@ -14,7 +14,7 @@ use crate::{
 /// Everything that Brain gets back from one worker. No transcript, no reasoning, no log of tool calls: those stay with
 /// the worker.
 ///
-/// JSON that Brain wrote earlier may come from a newer version, so unknown fields are passed over here. A role's reply
+/// JSON that Brain wrote earlier may come from a newer version, so fields that are unknown here are passed over. A role's reply
 /// is never read by this type's own parser but by [`crate::normalise`], which says what it passed over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

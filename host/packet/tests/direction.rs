@@ -12,6 +12,9 @@ use miette::Diagnostic;
 use schemars::schema_for;
 use serde_json::{Value, json};
 
+/// A change to the JSON of a packet.
+type Change = fn(&mut Value);
+
 fn changed(name: &str, change: impl FnOnce(&mut Value)) -> String {
     let mut value: Value = serde_json::from_str(&golden(name)).unwrap();
     change(&mut value);
@@ -65,7 +68,7 @@ fn plain_serde_names_the_field_too() {
 
 #[test]
 fn nothing_rides_along_with_a_handoff() {
-    let places: [fn(&mut Value); 4] = [
+    let places: [Change; 4] = [
         |handoff| handoff["transcript"] = json!("…"),
         |handoff| handoff["task"]["transcript"] = json!("…"),
         |handoff| handoff["task"]["progress"]["log"] = json!([]),
@@ -93,7 +96,7 @@ fn what_is_no_packet_at_all_is_an_error_with_a_place() {
 
 #[test]
 fn a_handoff_over_a_limit_is_refused_by_name() {
-    let too_much: [(&str, fn(&mut Value)); 6] = [
+    let too_much: [(&str, Change); 6] = [
         ("task.goal", |h| h["task"]["goal"] = json!("é".repeat(limits::MAX_GOAL_CHARS + 1))),
         ("expectedResult", |h| h["expectedResult"] = json!("é".repeat(limits::MAX_CONSTRAINT_CHARS + 1))),
         ("constraints", |h| h["constraints"] = json!(vec!["x"; limits::MAX_CONSTRAINTS + 1])),

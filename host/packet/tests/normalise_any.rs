@@ -4,7 +4,7 @@
 mod common;
 
 use brain_packet::{TaskStatus, Verdict, WorkerResult, normalise, terminal_line, terminal_safe};
-use common::{assert_settled, handoff};
+use common::{assert_settled, handoff, values};
 use proptest::{collection::vec, prelude::*};
 use serde_json::{Map, Value, json};
 
@@ -26,26 +26,56 @@ fn approves(result: &WorkerResult) -> bool {
 /// Any JSON, rich in the names and words that a reply has.
 fn values() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
-        Just("completed"), Just("failed"), Just("pending"), Just("approved"), Just("APPROVED"), Just("blocked"),
-        Just("inspected"), Just("high"), Just("file"), Just("/workspace/a"), Just("../a"), Just(""), Just("```"),
+        Just("completed"),
+        Just("failed"),
+        Just("pending"),
+        Just("approved"),
+        Just("APPROVED"),
+        Just("blocked"),
+        Just("inspected"),
+        Just("high"),
+        Just("file"),
+        Just("/workspace/a"),
+        Just("../a"),
+        Just(""),
+        Just("```"),
         Just("agent"),
     ];
     let leaf = prop_oneof![
-        Just(Value::Null), any::<bool>().prop_map(Value::from), any::<i64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from), (0..4).prop_map(Value::from), word.prop_map(Value::from),
-        common::text().prop_map(Value::from),
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (0..4).prop_map(Value::from),
+        word.prop_map(Value::from),
+        values::text().prop_map(Value::from),
     ];
     let name = prop_oneof![
-        Just("summary".to_owned()), Just("progress".to_owned()), Just("status".to_owned()), Just("review".to_owned()),
-        Just("decision".to_owned()), Just("risks".to_owned()), Just("findings".to_owned()), Just("issue".to_owned()),
-        Just("line".to_owned()), Just("file".to_owned()), Just("artifacts".to_owned()), Just("uri".to_owned()),
-        Just("kind".to_owned()), Just("coverage".to_owned()), Just("requiredChanges".to_owned()),
-        Just("taskId".to_owned()), Just("percent".to_owned()), Just("confidence".to_owned()), "\\PC{0,6}",
+        Just("summary".to_owned()),
+        Just("progress".to_owned()),
+        Just("status".to_owned()),
+        Just("review".to_owned()),
+        Just("decision".to_owned()),
+        Just("risks".to_owned()),
+        Just("findings".to_owned()),
+        Just("issue".to_owned()),
+        Just("line".to_owned()),
+        Just("file".to_owned()),
+        Just("artifacts".to_owned()),
+        Just("uri".to_owned()),
+        Just("kind".to_owned()),
+        Just("coverage".to_owned()),
+        Just("requiredChanges".to_owned()),
+        Just("taskId".to_owned()),
+        Just("percent".to_owned()),
+        Just("confidence".to_owned()),
+        "\\PC{0,6}",
     ];
     leaf.prop_recursive(4, 48, 6, move |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
-            vec((name.clone(), inner), 0..6).prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
+            vec((name.clone(), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>())),
         ]
     })
 }
@@ -56,10 +86,8 @@ fn says_approved(value: &Value) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
-
     #[test]
-    fn a_typed_reply_settles(reply in common::replies()) {
+    fn a_typed_reply_settles(reply in values::replies()) {
         let said = reply.review.as_ref().map(|review| review.decision);
         let status = reply.progress.status;
         let result = normalise::reply(&handoff(), reply);
@@ -87,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_reply_settles(result in common::results(common::finite()), at in any::<prop::sample::Index>(), with in "[a-z{}\"`:,\\[\\]]{0,3}") {
+    fn a_damaged_reply_settles(result in values::results(values::finite()), at in any::<prop::sample::Index>(), with in "[a-z{}\"`:,\\[\\]]{0,3}") {
         let not_approved = result.review.as_ref().is_none_or(|review| review.decision != Verdict::Approved);
         let mut characters: Vec<char> = json!(result).to_string().chars().collect();
         let at = at.index(characters.len());
@@ -98,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn a_failure_settles(message in common::text(), risks in vec(common::text(), 0..4)) {
+    fn a_failure_settles(message in values::text(), risks in vec(values::text(), 0..4)) {
         let failed = normalise::failed(&handoff(), &message, &risks);
         assert_sound(&failed);
         prop_assert_eq!(failed.progress.status, TaskStatus::Failed);

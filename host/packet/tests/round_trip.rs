@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Debug;
 
 use brain_packet::{AgentMessage, BrainTaskContext, HandoffPacket, MessageKind, Party, TaskStatus, WorkerResult};
-use common::golden;
+use common::{golden, values};
 use proptest::prelude::*;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -42,7 +42,7 @@ fn packets_read_and_write_the_golden_json() {
 
 #[test]
 fn a_result_without_the_added_fields_is_read() {
-    let result = WorkerResult::from_json(&golden("result-of-the-seed")).unwrap();
+    let result = WorkerResult::from_json(&golden("result-bare")).unwrap();
     assert_eq!(result.progress.status, TaskStatus::Blocked);
     assert!(result.findings.is_empty() && result.review.is_none() && result.notes.is_empty());
     let written = serde_json::to_value(&result).unwrap();
@@ -72,25 +72,23 @@ fn constructors_make_the_golden_envelopes() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
     #[test]
-    fn a_handoff_survives(packet in common::handoffs()) {
+    fn a_handoff_survives(packet in values::handoffs()) {
         survives(&packet);
     }
 
     #[test]
-    fn a_brain_task_survives(packet in common::brain_tasks()) {
+    fn a_brain_task_survives(packet in values::brain_tasks()) {
         survives(&packet);
     }
 
     #[test]
-    fn a_result_survives(packet in common::results(common::finite())) {
+    fn a_result_survives(packet in values::results(values::finite())) {
         survives(&packet);
     }
 
     #[test]
-    fn a_message_survives(message in common::messages()) {
+    fn a_message_survives(message in values::messages()) {
         survives(&message);
     }
 }

@@ -102,7 +102,10 @@ impl Output {
         bytes.extend_from_slice(&kept.head);
         bytes.extend(kept.tail.iter());
         let from = bytes.len().saturating_sub(max);
-        String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).trim().to_owned()
+        let text = String::from_utf8_lossy(bytes.get(from..).unwrap_or_default());
+        // Rust's advice to set a variable is no use where there is no environment.
+        let lines = text.lines().filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE"));
+        lines.collect::<Vec<_>>().join("\n").trim().to_owned()
     }
 
     /// Writes what was kept, with a line that counts what was dropped.

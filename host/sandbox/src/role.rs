@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use brain_packet::{HandoffPacket, RoleName, WorkerResult, normalise};
+use brain_packet::normalise::{self, Reply};
+use brain_packet::{HandoffPacket, RoleName, WorkerResult};
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Store, UpdateDeadline, WasmBacktrace};
 use wasmtime_wasi::WasiCtxBuilder;
@@ -136,7 +137,7 @@ impl Role {
         store
     }
 
-    fn call(&self, store: &mut Store<State>, call: &Call<'_>) -> Result<WorkerResult, Ended> {
+    fn call(&self, store: &mut Store<State>, call: &Call<'_>) -> Result<Reply, Ended> {
         let run = |store: &mut Store<State>| {
             store.data().lifetime.check()?;
             let agent: Agent = self.0.pre.instantiate(&mut *store)?;
@@ -148,7 +149,7 @@ impl Role {
                 if size > call.limits.result_bytes {
                     return Err(Ended::Killed { limit: LimitName::Result, value: call.limits.result_bytes, reached: Some(size) });
                 }
-                Ok(convert::result(call.handoff, result))
+                Ok(convert::reply(result))
             }
             Err(error) => {
                 // The backtrace is for the author, in the private log; the reader gets the typed outcome.
@@ -170,7 +171,7 @@ impl Role {
         cpu: Duration,
         output: &Output,
         store: Option<Store<State>>,
-        outcome: Result<WorkerResult, Ended>,
+        outcome: Result<Reply, Ended>,
     ) -> Run {
         let mut log_error = None;
         let counts = output.counts();
@@ -202,7 +203,7 @@ impl Role {
             wall_ms: millis(lifetime.elapsed()),
         };
         let result = match outcome {
-            Ok(result) => normalise::reply(call.handoff, result),
+            Ok(reply) => normalise::reply(call.handoff, reply),
             Err(_) => normalise::failed(call.handoff, &ended.message(), &ended.risks()),
         };
         Run { result, ended, receipt }

@@ -127,14 +127,13 @@ pub fn of(path: &str) -> &'static Language {
     if let Some(language) = LANGUAGES.iter().find(by_name) {
         return language;
     }
-    if name.starts_with("dockerfile.") {
-        return LANGUAGES.iter().find(|language| language.name == "Dockerfile").unwrap_or(&PLAIN);
-    }
     let Some((stem, extension)) = name.rsplit_once('.') else { return &PLAIN };
     if stem.is_empty() {
         return &PLAIN;
     }
-    LANGUAGES.iter().find(|language| language.extensions.contains(&extension)).unwrap_or(&PLAIN)
+    let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension));
+    let by_prefix = || LANGUAGES.iter().find(|language| language.name == "Dockerfile" && name.starts_with("dockerfile."));
+    by_extension.or_else(by_prefix).unwrap_or(&PLAIN)
 }
 
 /// The language that `#!` names at the start of a file without an extension.
@@ -223,7 +222,7 @@ mod tests {
     #[test]
     fn a_path_tells_language_and_class() {
         for (path, name) in [
-            ("a/b.rs", "Rust"), ("x.PY", "Python"), ("Dockerfile", "Dockerfile"), ("Dockerfile.dev", "Dockerfile"), ("Makefile", "Make"),
+            ("a/b.rs", "Rust"), ("x.PY", "Python"), ("Dockerfile", "Dockerfile"), ("Dockerfile.dev", "Dockerfile"), ("src/dockerfile.rs", "Rust"), ("Makefile", "Make"),
             ("a.tsx", "TypeScript"), ("package-lock.json", "Lock file"), ("package.json", "JSON"), (".gitignore", "Other"), ("LICENSE", "Text"),
         ] {
             assert_eq!(of(path).name, name, "{path}");

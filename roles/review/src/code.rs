@@ -25,7 +25,12 @@ pub fn split(line: &str, lang: Lang) -> Parts<'_> {
     let slashes = !matches!(lang, Lang::Python | Lang::Ruby | Lang::Shell | Lang::Other);
     let hash = matches!(lang, Lang::Python | Lang::Ruby | Lang::Shell | Lang::Php);
     let start = line.trim_start();
-    if slashes && let Some(rest) = start.strip_prefix("/*").or_else(|| start.strip_prefix("* ")).or_else(|| (start == "*" || start.starts_with("*/")).then_some(start)) {
+    if slashes
+        && let Some(rest) = start
+            .strip_prefix("/*")
+            .or_else(|| start.strip_prefix("* "))
+            .or_else(|| (start == "*" || start.starts_with("*/")).then_some(start))
+    {
         return Parts { code: String::new(), comment: Some(rest) };
     }
     let mut code = String::with_capacity(line.len());
@@ -105,7 +110,9 @@ pub fn calls(code: &str, name: &str) -> bool {
     words(code, name).any(|at| {
         let head = code.get(..at).unwrap_or("").trim_end();
         let opens = code.get(at + name.len()..).is_some_and(|tail| tail.trim_start().starts_with(['(', '[', '{']));
-        let own = !head.ends_with('.') && !head.ends_with("->") && !["def", "fn", "func", "function", "fun"].iter().any(|keyword| head.ends_with(keyword));
+        let own = !head.ends_with('.')
+            && !head.ends_with("->")
+            && !["def", "fn", "func", "function", "fun"].iter().any(|keyword| head.ends_with(keyword));
         opens && own
     })
 }

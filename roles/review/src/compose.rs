@@ -1,6 +1,6 @@
 //! The results of the support roles, as a primary shows them.
 
-use crate::limits::{MAX_FIRST_LINE_CHARS, MAX_SUPPORT};
+use crate::limits::{MAX_SUPPORT, MAX_SUPPORT_CHARS};
 use crate::model::Severity;
 
 /// What another role said, as far as a review makes use of it.
@@ -33,7 +33,7 @@ impl Support {
     /// One line: role, status, first line of the summary, findings by severity.
     fn line(&self) -> String {
         let first = self.summary.lines().find(|line| !line.trim().is_empty()).unwrap_or("no summary").trim();
-        let mut first: String = first.chars().filter(|c| !c.is_control()).take(MAX_FIRST_LINE_CHARS).collect();
+        let mut first = quoted(first);
         if self.findings.is_empty() {
             first.push_str(" (no findings)");
         } else {
@@ -43,13 +43,22 @@ impl Support {
     }
 }
 
+/// Text of another role, short and without control characters.
+fn quoted(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(MAX_SUPPORT_CHARS).collect()
+}
+
 /// `2 high, 1 low`; the severities that occur.
 pub fn counts(severities: impl Iterator<Item = Severity>) -> String {
     let mut by = [0_usize; 3];
     for severity in severities {
         by[severity as usize] += 1;
     }
-    let parts: Vec<String> = [Severity::High, Severity::Medium, Severity::Low].into_iter().filter(|s| by[*s as usize] > 0).map(|s| format!("{} {}", by[s as usize], s.word())).collect();
+    let parts: Vec<String> = [Severity::High, Severity::Medium, Severity::Low]
+        .into_iter()
+        .filter(|s| by[*s as usize] > 0)
+        .map(|s| format!("{} {}", by[s as usize], s.word()))
+        .collect();
     if parts.is_empty() { "no findings".to_owned() } else { parts.join(", ") }
 }
 
@@ -73,7 +82,7 @@ pub fn blocking(support: &[Support], changed: impl Fn(&str) -> bool) -> Vec<Stri
         .filter_map(|(one, finding)| {
             let file = finding.file.as_deref().filter(|file| changed(file))?;
             let place = finding.line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"));
-            Some(format!("{place}: {} (found by {})", finding.issue, one.role))
+            Some(format!("{place}: {} (found by {})", quoted(&finding.issue), one.role))
         })
         .collect()
 }

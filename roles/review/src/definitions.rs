@@ -67,9 +67,13 @@ fn rust(line: &str) -> Option<(&str, bool)> {
     if public && let Some(path) = rest.strip_prefix("use ") {
         return Some((path.trim_end_matches(';'), true));
     }
-    let bare = without_words(rest, &["default ", "async ", "unsafe ", "extern \"\" ", "const unsafe ", "const async ", "const extern \"\" "]);
+    let bare = without_words(
+        rest,
+        &["default ", "async ", "unsafe ", "extern \"\" ", "const unsafe ", "const async ", "const extern \"\" "],
+    );
     let bare = bare.strip_prefix("const ").filter(|after| after.starts_with("fn ")).unwrap_or(bare);
-    let keywords = ["fn ", "struct ", "enum ", "trait ", "type ", "static mut ", "static ", "const ", "mod ", "union ", "macro_rules! "];
+    let keywords =
+        ["fn ", "struct ", "enum ", "trait ", "type ", "static mut ", "static ", "const ", "mod ", "union ", "macro_rules! "];
     let name = keywords.iter().find_map(|keyword| bare.strip_prefix(keyword))?;
     Some((identifier(name.trim_start())?, public))
 }
@@ -129,7 +133,25 @@ fn java(line: &str) -> Option<(&str, bool)> {
 fn kotlin_or_swift(line: &str, lang: Lang) -> Option<(&str, bool)> {
     let hidden = ["private ", "internal ", "protected ", "fileprivate "].iter().any(|word| line.starts_with(word));
     let shown = line.starts_with("public ") || line.starts_with("open ");
-    let bare = without_words(line, &["public ", "open ", "private ", "internal ", "protected ", "fileprivate ", "override ", "suspend ", "final ", "static ", "abstract ", "sealed ", "data ", "inline "]);
+    let bare = without_words(
+        line,
+        &[
+            "public ",
+            "open ",
+            "private ",
+            "internal ",
+            "protected ",
+            "fileprivate ",
+            "override ",
+            "suspend ",
+            "final ",
+            "static ",
+            "abstract ",
+            "sealed ",
+            "data ",
+            "inline ",
+        ],
+    );
     let keywords = ["fun ", "func ", "class ", "interface ", "object ", "struct ", "enum ", "protocol "];
     let name = keywords.iter().find_map(|keyword| bare.strip_prefix(keyword))?;
     // Kotlin's default is public, Swift's is internal.

@@ -66,7 +66,8 @@ fn directories(path: &str) -> impl Iterator<Item = &str> {
 
 /// A file that holds tests or serves them.
 pub fn is_test(path: &str) -> bool {
-    let in_folder = directories(path).any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing" | "e2e" | "testdata"));
+    let in_folder = directories(path)
+        .any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing" | "e2e" | "testdata"));
     let name = file_name(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     in_folder
@@ -80,7 +81,9 @@ pub fn not_by_hand(path: &str) -> Option<&'static str> {
     for part in directories(path) {
         match part {
             "node_modules" | "vendor" | "third_party" | "bower_components" | "Pods" => return Some("vendored"),
-            "dist" | "build" | "target" | "out" | ".next" | "__pycache__" | "generated" | "__generated__" => return Some("generated"),
+            "dist" | "build" | "target" | "out" | ".next" | "__pycache__" | "generated" | "__generated__" => {
+                return Some("generated");
+            }
             _ => {}
         }
     }
@@ -105,7 +108,10 @@ pub struct PackageFiles {
 /// The pairs of the common package managers.
 pub const PACKAGE_FILES: &[PackageFiles] = &[
     PackageFiles { manifest: "Cargo.toml", locks: &["Cargo.lock"] },
-    PackageFiles { manifest: "package.json", locks: &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"] },
+    PackageFiles {
+        manifest: "package.json",
+        locks: &["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
+    },
     PackageFiles { manifest: "pyproject.toml", locks: &["poetry.lock", "uv.lock", "pdm.lock"] },
     PackageFiles { manifest: "Pipfile", locks: &["Pipfile.lock"] },
     PackageFiles { manifest: "go.mod", locks: &["go.sum"] },
@@ -116,9 +122,24 @@ pub const PACKAGE_FILES: &[PackageFiles] = &[
 
 /// A program whose output is its job: a script, a command, an example, a build step.
 pub fn prints_by_design(path: &str, lang: Lang, text: Option<&str>) -> bool {
-    let folder = directories(path).any(|part| matches!(part, "scripts" | "script" | "bin" | "tools" | "examples" | "example" | "cmd" | "cli" | "xtask" | "benches"));
+    let folder = directories(path).any(|part| {
+        matches!(part, "scripts" | "script" | "bin" | "tools" | "examples" | "example" | "cmd" | "cli" | "xtask" | "benches")
+    });
     let name = file_name(path);
-    let named = matches!(name, "main.rs" | "build.rs" | "main.py" | "__main__.py" | "setup.py" | "manage.py" | "cli.py" | "cli.js" | "cli.ts" | "cli.rs" | "main.go");
+    let named = matches!(
+        name,
+        "main.rs"
+            | "build.rs"
+            | "main.py"
+            | "__main__.py"
+            | "setup.py"
+            | "manage.py"
+            | "cli.py"
+            | "cli.js"
+            | "cli.ts"
+            | "cli.rs"
+            | "main.go"
+    );
     let says = |needle: &str| text.is_some_and(|text| text.contains(needle));
     let by_text = match lang {
         Lang::Python => says("if __name__ =="),

@@ -3,7 +3,7 @@
 //! It judges lines, not meaning: what it finds is what a careful reader finds without running the change. It must not approve what
 //! it has not seen, so the coverage comes first: one entry per changed file, with the reason where it is not `inspected`.
 //!
-//! The path of a review: [`diff`] parses, [`tree`] compares with the workspace, [`rules`] look, [`verdict`] decides. All of it is
+//! The path of a review: [`diff`] parses, `tree` compares with the workspace, `rules` look, `verdict` decides. All of it is
 //! plain data and runs natively; this file alone knows the contract's types and the file system.
 //!
 //! ```
@@ -70,7 +70,9 @@ fn support(handoff: &Handoff) -> Vec<Support> {
             summary: result.summary,
             findings: result.findings.into_iter().map(support_finding).collect(),
         },
-        Err(error) => Support { role: prior.role, status: "unreadable".to_owned(), summary: error.to_string(), findings: Vec::new() },
+        Err(error) => {
+            Support { role: prior.role, status: "unreadable".to_owned(), summary: error.to_string(), findings: Vec::new() }
+        }
     });
     each.collect()
 }

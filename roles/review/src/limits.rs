@@ -12,6 +12,8 @@ pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_TREE_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of one line that the line rules look at; minified and generated text has longer ones.
 pub const MAX_LINE_BYTES: usize = 4 * 1024;
+/// Bytes of a file name that are shown.
+pub const MAX_NAME_BYTES: usize = 400;
 /// Findings in the result.
 pub const MAX_FINDINGS: usize = 200;
 /// Findings of one rule in one file.
@@ -22,8 +24,8 @@ pub const MAX_LIST: usize = 50;
 pub const MAX_EVIDENCE_CHARS: usize = 160;
 /// Support results that are composed.
 pub const MAX_SUPPORT: usize = 20;
-/// Characters of a support result's first line.
-pub const MAX_FIRST_LINE_CHARS: usize = 200;
+/// Characters that are quoted of a support result: of its first line, and of one of its issues.
+pub const MAX_SUPPORT_CHARS: usize = 200;
 
 /// An added file of more bytes than this is a finding.
 pub const LARGE_FILE_BYTES: usize = 1024 * 1024;

@@ -46,7 +46,15 @@ pub struct Found {
 impl Found {
     /// A finding about a file as a whole.
     pub fn new(severity: Severity, rule: &'static str, file: &str, issue: impl Into<String>) -> Self {
-        Self { severity, rule: Cow::Borrowed(rule), issue: issue.into(), file: file.to_owned(), line: None, evidence: None, suggestion: None }
+        Self {
+            severity,
+            rule: Cow::Borrowed(rule),
+            issue: issue.into(),
+            file: file.to_owned(),
+            line: None,
+            evidence: None,
+            suggestion: None,
+        }
     }
 
     /// At a line of the new file.

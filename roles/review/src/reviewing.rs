@@ -49,15 +49,26 @@ pub fn review(input: Result<Input<'_>, String>, workspace: &dyn Workspace, suppo
     let mut cuts = Vec::new();
     if cut_bytes > 0 || input.more {
         let rest = if input.more { "more".to_owned() } else { format!("{cut_bytes} bytes") };
-        cuts.push(format!("The diff is longer than {MAX_DIFF_BYTES} bytes or {MAX_DIFF_LINES} lines; what follows ({rest}) was not reviewed"));
+        cuts.push(format!(
+            "The diff is longer than {MAX_DIFF_BYTES} bytes or {MAX_DIFF_LINES} lines; what follows ({rest}) was not reviewed"
+        ));
     }
     if parsed.cut_files > 0 {
         cuts.push(format!("{} changed files past the first {MAX_FILES} were not reviewed", parsed.cut_files));
     }
     if !parsed.problems.is_empty() {
-        cuts.push(format!("Lines of the diff belong to no file, the first at its line {}: {}", parsed.problems[0].line, parsed.problems[0].what));
+        cuts.push(format!(
+            "Lines of the diff belong to no file, the first at its line {}: {}",
+            parsed.problems[0].line, parsed.problems[0].what
+        ));
     }
-    verdict::decide(Facts { findings, coverage: coverage.finish(), cuts, hunks: parsed.files.iter().map(|file| file.hunks.len()).sum(), support })
+    verdict::decide(Facts {
+        findings,
+        coverage: coverage.finish(),
+        cuts,
+        hunks: parsed.files.iter().map(|file| file.hunks.len()).sum(),
+        support,
+    })
 }
 
 /// Reads the file that a section is about and compares the two.
@@ -108,15 +119,24 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
         Agreement::Agrees => {}
         Agreement::Unseen(why) => {
             let shown = file.hunks.iter().any(|hunk| !hunk.lines.is_empty());
-            let (seen, what) = if shown { (Seen::Partially, "only the diff's own lines were seen") } else { (Seen::Skipped, "nothing of it was seen") };
+            let (seen, what) = if shown {
+                (Seen::Partially, "only the diff's own lines were seen")
+            } else {
+                (Seen::Skipped, "nothing of it was seen")
+            };
             lower(seen, format!("{what}: {why}"));
         }
         Agreement::Stale { line, hunks, what } => {
             lower(Seen::Partially, format!("stale diff: {what} (line {line}, {hunks} of {} hunks)", file.hunks.len().max(1)));
             findings.push(
-                Found::new(Severity::Medium, "review/stale-diff", &view.path, format!("The diff is not of this workspace: {what}"))
-                    .at(*line)
-                    .suggest("Make the diff again and review that"),
+                Found::new(
+                    Severity::Medium,
+                    "review/stale-diff",
+                    &view.path,
+                    format!("The diff is not of this workspace: {what}"),
+                )
+                .at(*line)
+                .suggest("Make the diff again and review that"),
             );
         }
     }
@@ -136,8 +156,15 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
 fn unmerged(parsed: &Diff<'_>, coverage: &mut CoverageTable, findings: &mut Findings) {
     for name in &parsed.unmerged {
         let file = name.display();
-        findings.push(Found::new(Severity::High, "review/unmerged-path", &file, "The file has a merge conflict that is not resolved").suggest("Resolve the conflict and `git add` the file"));
-        coverage.add(Coverage { file, seen: Seen::Skipped, reason: Some("unmerged: there is no one version of it to look at".to_owned()) });
+        findings.push(
+            Found::new(Severity::High, "review/unmerged-path", &file, "The file has a merge conflict that is not resolved")
+                .suggest("Resolve the conflict and `git add` the file"),
+        );
+        coverage.add(Coverage {
+            file,
+            seen: Seen::Skipped,
+            reason: Some("unmerged: there is no one version of it to look at".to_owned()),
+        });
     }
 }
 

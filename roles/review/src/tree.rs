@@ -39,7 +39,9 @@ pub enum Agreement {
 /// Compares a section of text lines with what was read of its file.
 pub fn compare(file: &FileDiff<'_>, content: Result<&Content, &String>) -> Agreement {
     let content = match (file.change, content) {
-        (Change::Deleted, Ok(_)) => return Agreement::Stale { line: 1, hunks: 1, what: "the diff deletes the file, but it is in the workspace" },
+        (Change::Deleted, Ok(_)) => {
+            return Agreement::Stale { line: 1, hunks: 1, what: "the diff deletes the file, but it is in the workspace" };
+        }
         (Change::Deleted, Err(_)) => return Agreement::Agrees,
         (_, Err(why)) => return Agreement::Unseen(why.clone()),
         (_, Ok(content)) => content,

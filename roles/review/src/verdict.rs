@@ -17,7 +17,8 @@ const CONFIDENCE_REQUESTED: f64 = 0.8;
 /// Confidence when it is a matter of fact.
 const CONFIDENCE_BLOCKING: f64 = 0.95;
 
-const STATIC_ONLY: &str = "Rules on the changed lines found this: the change was not run, and its logic and design were not judged";
+const STATIC_ONLY: &str =
+    "Rules on the changed lines found this: the change was not run, and its logic and design were not judged";
 
 /// What a decision is made from.
 pub struct Facts<'a> {
@@ -41,10 +42,17 @@ pub fn decide(facts: Facts<'_>) -> Review {
     let inspected = coverage.iter().filter(|entry| entry.seen == Seen::Inspected).count();
     let nothing_seen = coverage.iter().all(|entry| entry.seen == Seen::Skipped);
 
-    let mut blocking: Vec<String> = findings.iter().filter(|found| found.severity == Severity::High || is_secret(found)).map(|found| format!("{}: {}", found.place(), found.issue)).collect();
+    let mut blocking: Vec<String> = findings
+        .iter()
+        .filter(|found| found.severity == Severity::High || is_secret(found))
+        .map(|found| format!("{}: {}", found.place(), found.issue))
+        .collect();
     blocking.extend(compose::blocking(support, |file| coverage.iter().any(|entry| entry.file == file)));
-    let mut required: Vec<String> = findings.iter().filter(|found| found.severity >= Severity::Medium).map(required_change).collect();
-    required.extend(coverage.iter().filter(|entry| entry.seen != Seen::Inspected).map(|entry| format!("Look at {} yourself: {}", entry.file, entry.reason.as_deref().unwrap_or("it was not seen in full"))));
+    let mut required: Vec<String> =
+        findings.iter().filter(|found| found.severity >= Severity::Medium).map(required_change).collect();
+    required.extend(coverage.iter().filter(|entry| entry.seen != Seen::Inspected).map(|entry| {
+        format!("Look at {} yourself: {}", entry.file, entry.reason.as_deref().unwrap_or("it was not seen in full"))
+    }));
 
     let clean = worst < Some(Severity::Medium) && blocking.is_empty();
     let whole = inspected == coverage.len() && cuts.is_empty();
@@ -70,7 +78,13 @@ pub fn decide(facts: Facts<'_>) -> Review {
     let files = coverage.len();
     Review {
         ending: Ending::Completed,
-        summary: format!("Review: {}. {inspected} of {} inspected; {counts}{}.{}", verdict.words(), plural(files, "changed file"), if left_out > 0 { format!(", {left_out} more not listed") } else { String::new() }, compose::text(support)),
+        summary: format!(
+            "Review: {}. {inspected} of {} inspected; {counts}{}.{}",
+            verdict.words(),
+            plural(files, "changed file"),
+            if left_out > 0 { format!(", {left_out} more not listed") } else { String::new() },
+            compose::text(support)
+        ),
         findings,
         verdict,
         confidence,
@@ -79,11 +93,22 @@ pub fn decide(facts: Facts<'_>) -> Review {
         blocking_issues: bounded(blocking),
         residual_risks: bounded(risks),
         coverage,
-        steps: vec![format!("parsed {} with {}", plural(files, "changed file"), plural(hunks, "hunk")), format!("compared them with the workspace: {inspected} in full"), format!("ran the rules: {counts}")],
+        steps: vec![
+            format!("parsed {} with {}", plural(files, "changed file"), plural(hunks, "hunk")),
+            format!("compared them with the workspace: {inspected} in full"),
+            format!("ran the rules: {counts}"),
+        ],
     }
 }
 
-fn rationale(verdict: Verdict, coverage: &[Coverage], inspected: usize, counts: &str, blocking: usize, cuts: &[String]) -> String {
+fn rationale(
+    verdict: Verdict,
+    coverage: &[Coverage],
+    inspected: usize,
+    counts: &str,
+    blocking: usize,
+    cuts: &[String],
+) -> String {
     let files = plural(coverage.len(), "changed file");
     match verdict {
         Verdict::Approved => format!("Every one of {files} was seen in full and no finding is above low severity ({counts})."),
@@ -109,12 +134,24 @@ fn rationale(verdict: Verdict, coverage: &[Coverage], inspected: usize, counts: 
 
 /// No diff was granted, or it cannot be opened.
 pub fn nothing_granted(why: &str, support: &[Support]) -> Review {
-    without_change(Ending::Blocked, "there is no diff to review", &format!("The review needs /context/changes.diff, which cannot be read: {why}"), vec![format!("Grant the role the change as a unified diff (`git diff HEAD`): {why}")], support)
+    without_change(
+        Ending::Blocked,
+        "there is no diff to review",
+        &format!("The review needs /context/changes.diff, which cannot be read: {why}"),
+        vec![format!("Grant the role the change as a unified diff (`git diff HEAD`): {why}")],
+        support,
+    )
 }
 
 /// The diff is there and empty.
 pub fn empty_change(support: &[Support]) -> Review {
-    without_change(Ending::Completed, "the change is empty, so there is nothing to approve", "The diff has no changed file.", Vec::new(), support)
+    without_change(
+        Ending::Completed,
+        "the change is empty, so there is nothing to approve",
+        "The diff has no changed file.",
+        Vec::new(),
+        support,
+    )
 }
 
 /// The diff has text but no section that can be told.
@@ -126,7 +163,13 @@ pub fn unreadable(diff: &[u8], support: &[Support]) -> Review {
     } else {
         "make it with `git diff HEAD`"
     };
-    without_change(Ending::Blocked, "the diff cannot be read", &format!("/context/changes.diff holds no file section of a unified diff: {hint}"), vec![format!("Provide a unified diff: {hint}")], support)
+    without_change(
+        Ending::Blocked,
+        "the diff cannot be read",
+        &format!("/context/changes.diff holds no file section of a unified diff: {hint}"),
+        vec![format!("Provide a unified diff: {hint}")],
+        support,
+    )
 }
 
 fn without_change(ending: Ending, summary: &str, rationale: &str, blocking: Vec<String>, support: &[Support]) -> Review {

@@ -204,9 +204,10 @@ impl Tree {
             *seen += 1;
             match entry {
                 Ok(entry) => batch.push(entry),
+                // std reads no further after a fault, so there may be more in this directory.
                 Err(error) => {
-                    // The iterator may report the same error for ever.
                     walk.skip(dir, format!("not listed to its end: {error}"));
+                    walk.truncated = true;
                     break;
                 }
             }
@@ -291,7 +292,7 @@ pub struct Walk {
     pub skipped: Vec<(String, String)>,
     /// How many entries were left out, listed or not. A directory counts once.
     pub skipped_count: u64,
-    /// Whether a limit ended the walk, so that there may be more files.
+    /// Whether a limit ended the walk or a directory was not listed to its end, so that there may be more files.
     pub truncated: bool,
 }
 

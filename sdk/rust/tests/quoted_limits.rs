@@ -1,5 +1,7 @@
 //! The contract quotes limits that are defined elsewhere: in the host's crate `brain-packet`. The quotes must be right.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

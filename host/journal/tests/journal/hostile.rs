@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 
-use brain_journal::{MAX_FILE_BYTES, MAX_LINE_BYTES, ReadLimits, Skipped, SessionStory, list, read, read_with};
+use brain_journal::{MAX_FILE_BYTES, MAX_LINE_BYTES, ReadLimits, SessionStory, Skipped, list, read, read_with};
 use proptest::prelude::*;
 
 use crate::support::{Fixture, run_end, run_start};
@@ -33,10 +33,8 @@ fn each_kind_of_stranger_is_counted_and_skipped() {
         b"\0\0\0\0",
         deep.as_bytes(),
     ];
-    let unknown: [&[u8]; 2] = [
-        b"{\"timestamp\":1,\"type\":\"token_usage\",\"usage\":{\"input\":3}}",
-        b"{\"timestamp\":1,\"type\":\"\"}",
-    ];
+    let unknown: [&[u8]; 2] =
+        [b"{\"timestamp\":1,\"type\":\"token_usage\",\"usage\":{\"input\":3}}", b"{\"timestamp\":1,\"type\":\"\"}"];
     let fixture = Fixture::new();
     fixture.append(&run_start("find it", "/p"));
     let mut bytes = fixture.bytes();

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use brain_journal::{
-    JournalError, MAX_CANDIDATES, MAX_LIST_LIMIT, MAX_SESSION_FIELD_CHARS, Record, SessionList, SessionStatus, find,
-    list,
+    JournalError, MAX_CANDIDATES, MAX_LIST_LIMIT, MAX_LISTED_FILES, MAX_SESSION_FIELD_CHARS, Record, SessionList,
+    SessionStatus, find, list,
 };
 use miette::Diagnostic;
 use tempfile::TempDir;
@@ -124,6 +124,19 @@ fn no_list_is_longer_than_the_longest() {
 }
 
 #[test]
+fn a_list_chooses_from_the_newest_journals_and_counts_the_others() {
+    let home = tempfile::tempdir().unwrap();
+    add(home.path(), A, 1, &[run_start("the oldest", "/p")]);
+    for number in 0..MAX_LISTED_FILES {
+        File::create(journal_path(home.path(), &format!("20250101-{number:06}-aaaaaa"))).unwrap();
+    }
+    // The one session of the project is older than all that are chosen from.
+    let mine = list(home.path(), 5, Some(Path::new("/p"))).unwrap();
+    assert_eq!((mine.sessions.len(), mine.not_shown), (0, 1));
+    assert_eq!(find(home.path(), "20260101").unwrap().as_str(), A);
+}
+
+#[test]
 fn long_texts_are_clipped_by_characters() {
     let exact = "ü".repeat(MAX_SESSION_FIELD_CHARS);
     let home = home(&[(A, 1, &[run_start(&exact, "/p"), run_end(&format!("{exact}ü"))])]);
@@ -149,8 +162,14 @@ fn what_is_no_session_is_counted_and_what_cannot_be_read_is_shown() {
         use std::os::unix::ffi::OsStrExt;
         std::fs::write(sessions.join(std::ffi::OsStr::from_bytes(b"\xff\xfe.jsonl")), "").unwrap();
         std::os::unix::fs::symlink("/dev/zero", sessions.join("20260108-000000-aaaaaa.jsonl")).unwrap();
+        std::os::unix::fs::symlink("nowhere", sessions.join("20260107-000000-aaaaaa.jsonl")).unwrap();
         let list = brain_journal::list(home.path(), 25, None).unwrap();
-        assert_eq!((ids(&list), list.foreign), (vec![A], 4));
+        assert_eq!((ids(&list), list.foreign), (vec![A], 5));
+
+        // A journal that lies on another disk is one.
+        std::fs::rename(journal_path(home.path(), A), home.path().join("moved")).unwrap();
+        std::os::unix::fs::symlink("../moved", journal_path(home.path(), A)).unwrap();
+        assert_eq!(brain_journal::list(home.path(), 25, None).unwrap().sessions[0].prompt.as_deref(), Some("one"));
     }
 }
 

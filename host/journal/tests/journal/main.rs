@@ -1,5 +1,7 @@
 //! The journal through its public doors: what is written, what is read back, and what happens when things go wrong.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails, in its helpers as well")]
+
 mod hostile;
 mod listing;
 mod oversize;

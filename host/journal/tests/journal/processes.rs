@@ -11,8 +11,10 @@ use brain_journal::{Journal, JournalError, Record, Skipped, parse_session_id, re
 
 use crate::support::{Fixture, run_end};
 
-/// Set for a process that is to append: its home, the session, the writer's name, how many records, how large at most.
-const WRITER: [&str; 5] = ["JOURNAL_HOME", "JOURNAL_ID", "JOURNAL_WRITER", "JOURNAL_RECORDS", "JOURNAL_BYTES"];
+/// Set for a process that is to append: its home, the session, the writer's name, how many records, how large at most, and
+/// after how many records it waits for a line on its standard input.
+const WRITER: [&str; 6] =
+    ["JOURNAL_HOME", "JOURNAL_ID", "JOURNAL_WRITER", "JOURNAL_RECORDS", "JOURNAL_BYTES", "JOURNAL_ROUND"];
 
 /// A process of this test binary that runs [`appends_when_told_to`] alone.
 fn writer(fixture: &Fixture, name: &str, records: usize, bytes: usize) -> Command {
@@ -23,20 +25,26 @@ fn writer(fixture: &Fixture, name: &str, records: usize, bytes: usize) -> Comman
 
 fn configure(command: &mut Command, fixture: &Fixture, name: &str, records: usize, bytes: usize) {
     let (records, bytes) = (records.to_string(), bytes.to_string());
+    let never = usize::MAX.to_string();
     let home = fixture.home().to_str().unwrap();
     command
         .args(["--exact", "processes::appends_when_told_to", "--nocapture", "--test-threads=1"])
-        .envs(WRITER.iter().zip([home, fixture.id().as_str(), name, &records, &bytes]))
+        .envs(WRITER.iter().zip([home, fixture.id().as_str(), name, &records, &bytes, &never]))
+        .stdin(Stdio::null())
         .stdout(Stdio::piped());
 }
 
 /// What the other processes run. Without the variables there is nothing to do: the tests below are what it is for.
 #[test]
 fn appends_when_told_to() {
-    let [Ok(home), Ok(id), Ok(name), Ok(records), Ok(bytes)] = WRITER.map(std::env::var) else { return };
+    let [Ok(home), Ok(id), Ok(name), Ok(records), Ok(bytes), Ok(round)] = WRITER.map(std::env::var) else { return };
     let journal = Journal::open(Path::new(&home), &parse_session_id(&id).unwrap()).unwrap();
-    let (records, bytes): (usize, usize) = (records.parse().unwrap(), bytes.parse().unwrap());
+    let [records, bytes, round]: [usize; 3] = [records, bytes, round].map(|number| number.parse().unwrap());
     for number in 0..records {
+        if number % round == 0 && number > 0 {
+            println!("waiting");
+            std::io::stdin().read_line(&mut String::new()).unwrap();
+        }
         match journal.append(&numbered(&name, number, bytes)) {
             Ok(_) => println!("wrote {number}"),
             Err(error) => {
@@ -85,19 +93,32 @@ fn expect_every_record(fixture: &Fixture, writers: &[&str], each: usize, bytes: 
 
 #[test]
 fn processes_that_append_at_once_tear_no_line() {
+    const ROUNDS: usize = 10;
     const EACH: usize = 3000;
     const BYTES: usize = 9000;
     let fixture = Fixture::new();
-    let children = ["a", "b"].map(|name| writer(&fixture, name, EACH, BYTES).spawn().unwrap());
-    for child in children {
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let mut children = ["a", "b"].map(|name| {
+        let mut command = writer(&fixture, name, EACH, BYTES);
+        command.env(WRITER[5], (EACH / ROUNDS).to_string()).stdin(Stdio::piped()).spawn().unwrap()
+    });
+    let mut inputs = children.each_mut().map(|child| child.stdin.take().unwrap());
+    let mut outputs = children.each_mut().map(|child| BufReader::new(child.stdout.take().unwrap()).lines());
+    // Neither begins a round before both have ended the last one, so every round has records of both.
+    for _ in 1..ROUNDS {
+        for output in &mut outputs {
+            assert!(output.any(|line| line.unwrap() == "waiting"));
+        }
+        for input in &mut inputs {
+            input.write_all(b"\n").unwrap();
+        }
     }
+    outputs.into_iter().for_each(|output| output.for_each(drop));
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+
     expect_every_record(&fixture, &["a", "b"], EACH, BYTES);
-    // They were at it at the same time, or this shows nothing.
     let codes = codes(&fixture.records());
     let turns = codes.windows(2).filter(|pair| pair[0].as_bytes()[0] != pair[1].as_bytes()[0]).count();
-    assert!(turns > 1, "the writers took {turns} turns");
+    assert!(turns >= ROUNDS, "the writers took {turns} turns");
 }
 
 #[test]
@@ -175,10 +196,15 @@ fn a_lock_that_is_never_given_back_ends_the_wait() {
     let error = journal.append(&run_end("meanwhile")).unwrap_err();
     assert!(matches!(error, JournalError::Locked { .. }), "{error:?}");
     assert_eq!(fixture.bytes(), before);
-    // Reading goes on: it does not need the lock to be right about whole lines.
+    // Reading goes on, and takes half a line for what it is while the lock is held: one that is being written.
     assert_eq!(fixture.records(), [run_end("before")]);
-
+    let half = [&before[..], b"{\"timestamp\":1,\"ty"].concat();
+    fixture.write(&half);
+    let torn_lines = || read(fixture.home(), fixture.id()).unwrap().skipped.torn_lines;
+    assert_eq!(torn_lines(), 0);
     hung.unlock().unwrap();
+    assert_eq!(torn_lines(), 1);
+    fixture.write(&before);
     journal.append(&run_end("after")).unwrap();
     assert_eq!(fixture.records(), [run_end("before"), run_end("after")]);
 }

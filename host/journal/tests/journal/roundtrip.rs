@@ -152,9 +152,8 @@ fn message() -> impl Strategy<Value = AgentMessage> {
 }
 
 fn todo() -> impl Strategy<Value = TodoItem> {
-    (text(), text(), role(), status(), option::of(text()), option::of(text())).prop_map(
-        |(id, title, role, status, reason, summary)| TodoItem { id, title, role, status, reason, summary },
-    )
+    (text(), text(), role(), status(), option::of(text()), option::of(text()))
+        .prop_map(|(id, title, role, status, reason, summary)| TodoItem { id, title, role, status, reason, summary })
 }
 
 fn plan() -> impl Strategy<Value = RunPlan> {
@@ -193,13 +192,20 @@ fn record() -> impl Strategy<Value = Record> {
                 summary,
             }
         ),
-        (phase(), role(), message())
-            .prop_map(|(phase, worker, message)| Record::AgentMessage { phase, worker, message }),
+        (phase(), role(), message()).prop_map(|(phase, worker, message)| Record::AgentMessage {
+            phase,
+            worker,
+            message
+        }),
         (phase(), role(), text(), handoff_id(), task_id()).prop_map(|(phase, worker, goal, handoff_id, task_id)| {
             Record::WorkerStart { phase, worker, goal, handoff_id, task_id }
         }),
-        (phase(), role(), result(), json())
-            .prop_map(|(phase, worker, result, receipt)| Record::WorkerEnd { phase, worker, result, receipt }),
+        (phase(), role(), result(), json()).prop_map(|(phase, worker, result, receipt)| Record::WorkerEnd {
+            phase,
+            worker,
+            result,
+            receipt
+        }),
         (phase(), role(), option::of(handoff_id()), option::of(text()), text()).prop_map(
             |(phase, worker, handoff_id, code, error)| Record::WorkerError { phase, worker, handoff_id, code, error }
         ),

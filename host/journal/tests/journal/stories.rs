@@ -79,11 +79,7 @@ fn a_whole_run_is_told_from_its_records() {
                 todo("t2", "security", TaskStatus::Pending),
                 todo("t3", "review", TaskStatus::Pending),
             ],
-            dependencies: vec![TodoDependency {
-                from_todo_id: "t1".into(),
-                to_todo_id: "t3".into(),
-                reason: None,
-            }],
+            dependencies: vec![TodoDependency { from_todo_id: "t1".into(), to_todo_id: "t3".into(), reason: None }],
             reason: None,
         },
     ];
@@ -172,10 +168,10 @@ fn each_run_has_a_story_of_its_own() {
     assert_eq!(story.status, SessionStatus::Failed);
     assert_eq!((first.workers.len(), first.errors.len()), (1, 0));
     assert_eq!(second.workers[0].status, Some(TaskStatus::Failed));
-    assert_eq!(second.errors.iter().map(|error| error.error.as_str()).collect::<Vec<_>>(), [
-        "it ran for more than 60000 ms",
-        "it stopped"
-    ]);
+    assert_eq!(
+        second.errors.iter().map(|error| error.error.as_str()).collect::<Vec<_>>(),
+        ["it ran for more than 60000 ms", "it stopped"]
+    );
 }
 
 #[test]

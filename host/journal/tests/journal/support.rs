@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use brain_journal::{
-    Appended, Journal, Phase, ProjectSupport, Record, RunPlan, SessionPaths, parse_session_id,
-};
+use brain_journal::{Appended, Journal, Phase, ProjectSupport, Record, RunPlan, SessionPaths, parse_session_id};
 use brain_packet::{
     AgentTaskContext, ContextRef, ContextRefKind, Finding, HandoffId, HandoffPacket, RoleName, SessionId, Severity,
     TaskId, TaskStatus, WorkerResult,

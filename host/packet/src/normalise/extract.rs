@@ -84,9 +84,22 @@ mod tests {
     fn everything_else_is_plain_text() {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
         let replies = [
-            "", "plain", "``````", "```json\n```", "```json\n[{\"n\":1}]\n```", "```json\nnull\n```", "```\n7\n```",
-            "```rust\n{\"n\":1}\n```", "{\"n\":1} and {\"n\":2}", "{\"n\":1} (see {x})", "} {", "{\"n\":NaN}",
-            "{\"n\":1e999}", "{'n':1}", "```json\n{\"n\":1\n```", &deep,
+            "",
+            "plain",
+            "``````",
+            "```json\n```",
+            "```json\n[{\"n\":1}]\n```",
+            "```json\nnull\n```",
+            "```\n7\n```",
+            "```rust\n{\"n\":1}\n```",
+            "{\"n\":1} and {\"n\":2}",
+            "{\"n\":1} (see {x})",
+            "} {",
+            "{\"n\":NaN}",
+            "{\"n\":1e999}",
+            "{'n':1}",
+            "```json\n{\"n\":1\n```",
+            &deep,
         ];
         for reply in replies {
             assert!(object(reply).is_none(), "{}", reply.chars().take(40).collect::<String>());

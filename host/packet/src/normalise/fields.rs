@@ -34,7 +34,9 @@ pub(super) fn item(repairs: &mut Repairs, field: &'static str, value: &str, limi
         repairs.item(field, "blank", "dropped");
         return None;
     }
-    let Some(shorter) = cut(value, limit) else { return Some(value.to_owned()) };
+    let Some(shorter) = cut(value, limit) else {
+        return Some(value.to_owned());
+    };
     repairs.item(field, format!("longer than {limit} characters"), format!("cut to {limit}"));
     Some(shorter)
 }

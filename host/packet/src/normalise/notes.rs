@@ -66,7 +66,9 @@ impl Repairs {
             self.unknown.push(Unknown { parent, names: Vec::new(), count: 0 });
             self.unknown.len() - 1
         });
-        let Some(unknown) = self.unknown.get_mut(index) else { return };
+        let Some(unknown) = self.unknown.get_mut(index) else {
+            return;
+        };
         unknown.count += 1;
         if unknown.names.len() < NAMED_UNKNOWN_FIELDS {
             let name = quoted(name);

@@ -21,11 +21,6 @@ pub(super) fn workspace_file(path: &str) -> Repaired {
         _ => path,
     };
     let file = plain(rest)?;
-    // A drive or a leading backslash makes a path absolute on Windows; no such path is relative to anything.
-    let has_drive = matches!(file.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
-    if has_drive || file.starts_with('\\') {
-        return Err("absolute path outside /workspace");
-    }
     if file.chars().count() > MAX_FILE_CHARS {
         return Err(TOO_LONG);
     }
@@ -45,7 +40,8 @@ pub(super) fn guest_path(uri: &str) -> Repaired {
     Ok(path)
 }
 
-/// The path without empty and `.` parts. A `..` between any separators is an error: what it means depends on links.
+/// The path without empty and `.` parts. A `..` between any separators is an error, since what it means depends on links;
+/// so is a start that makes a path absolute on Windows, since paths are joined to folders of the host later on.
 fn plain(path: &str) -> Repaired {
     if path.contains('\0') {
         return Err("path with a NUL in it");
@@ -57,6 +53,10 @@ fn plain(path: &str) -> Repaired {
     let path = parts.join("/");
     if path.trim().is_empty() {
         return Err("path that names no file");
+    }
+    let has_drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+    if has_drive || path.starts_with('\\') {
+        return Err("path with a drive or a backslash at its start");
     }
     Ok(path)
 }
@@ -92,9 +92,31 @@ mod tests {
     fn files_outside_the_workspace_are_none() {
         let long = "x".repeat(MAX_FILE_CHARS + 1);
         let cases = [
-            "", " ", "/", ".", "./", "/workspace", "/workspace/", "/etc/passwd", "//etc/passwd", "/workspacex/a",
-            "/context/request.md", "..", "../a", "a/../b", "a/..", "/workspace/../etc/passwd", "..\\a", "a\\..\\b",
-            "C:\\a", "c:/a", "./C:/a", "\\\\host\\share", "/workspace/\\a", "a\0b", long.as_str(),
+            "",
+            " ",
+            "/",
+            ".",
+            "./",
+            "/workspace",
+            "/workspace/",
+            "/etc/passwd",
+            "//etc/passwd",
+            "/workspacex/a",
+            "/context/request.md",
+            "..",
+            "../a",
+            "a/../b",
+            "a/..",
+            "/workspace/../etc/passwd",
+            "..\\a",
+            "a\\..\\b",
+            "C:\\a",
+            "c:/a",
+            "./C:/a",
+            "\\\\host\\share",
+            "/workspace/\\a",
+            "a\0b",
+            long.as_str(),
         ];
         for path in cases {
             assert!(workspace_file(path).is_err(), "{path:?}");
@@ -118,6 +140,8 @@ mod tests {
             ("/home/user/.ssh/id", None),
             ("/artifacts/a\0", None),
             ("/artifacts/..\\a", None),
+            ("/artifacts/\\a", None),
+            ("/workspace/c:/a", None),
         ];
         for (uri, path) in cases {
             assert_eq!(guest_path(uri).ok().as_deref(), path, "{uri:?}");

@@ -118,7 +118,9 @@ fn coverage(repairs: &mut Repairs, entries: Vec<ReviewCoverage>) -> Vec<ReviewCo
     let mut by_file: HashMap<String, usize> = HashMap::new();
     let mut kept: Vec<ReviewCoverage> = Vec::new();
     for entry in entries {
-        let Some(file) = workspace_file(repairs, "review.coverage", &entry.file) else { continue };
+        let Some(file) = workspace_file(repairs, "review.coverage", &entry.file) else {
+            continue;
+        };
         let reason = fields::optional(repairs, "review.coverage.reason", entry.reason, MAX_REASON_CHARS);
         let entry = ReviewCoverage { file, status: entry.status, reason };
         match by_file.get(&entry.file).and_then(|index| kept.get_mut(*index)) {

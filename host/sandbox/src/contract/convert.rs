@@ -1,7 +1,8 @@
 //! Between the packets of the host and those of the component model.
 
 use brain_packet as packet;
-use brain_packet::{HandoffPacket, Note, WorkerResult};
+use brain_packet::HandoffPacket;
+use brain_packet::normalise::Reply;
 
 use super::bindings::brain::role::packets as wit;
 
@@ -49,28 +50,12 @@ pub(crate) fn handoff(h: &HandoffPacket) -> wit::HandoffPacket {
     }
 }
 
-/// What a component returned, with Brain's ids. Ids that it did not echo are noted: the types of the host could not even
-/// hold some of what a guest may send.
-pub(crate) fn result(h: &HandoffPacket, r: wit::WorkerResult) -> WorkerResult {
-    let mut notes = Vec::new();
-    for (field, sent, returned) in [
-        ("handoffId", h.id.as_str(), &r.handoff_id),
-        ("taskId", h.task.id.as_str(), &r.task_id),
-        ("parentId", h.task.parent_id.as_str(), &r.parent_id),
-    ] {
-        if sent != returned {
-            notes.push(Note {
-                field: field.into(),
-                problem: if returned.is_empty() {
-                    "the role returned none".into()
-                } else {
-                    format!("the role returned {:?}", clip(returned))
-                },
-                action: "the handoff's own value was kept".into(),
-            });
-        }
-    }
-    let mut result = WorkerResult::answering(h, packet::TaskStatus::Completed, r.summary);
+/// What a component returned, before anything in it is believed.
+pub(crate) fn reply(r: wit::WorkerResult) -> Reply {
+    let mut result = Reply::new(packet::TaskStatus::Completed, r.summary);
+    result.handoff_id = Some(r.handoff_id);
+    result.task_id = Some(r.task_id);
+    result.parent_id = Some(r.parent_id);
     result.progress = packet::TaskProgress {
         status: match r.progress.status {
             wit::TaskStatus::Pending => packet::TaskStatus::Pending,
@@ -118,7 +103,6 @@ pub(crate) fn result(h: &HandoffPacket, r: wit::WorkerResult) -> WorkerResult {
         })
         .collect();
     result.review = r.review.map(review);
-    result.notes = notes;
     result
 }
 
@@ -175,8 +159,4 @@ pub(crate) fn size_of(r: &wit::WorkerResult) -> u64 {
         n += review.coverage.iter().map(|c| c.file.len() + text(&c.reason) + ITEM).sum::<usize>();
     }
     n as u64
-}
-
-fn clip(text: &str) -> String {
-    text.chars().take(64).collect()
 }

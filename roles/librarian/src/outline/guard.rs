@@ -133,10 +133,13 @@ pub(super) fn python(text: &str) -> bool {
 /// Whether the JavaScript parser can take this text.
 ///
 /// Only the parser itself knows whether `/` begins a regular expression and where a template ends, so this reads the bytes: strings within
-/// a line and comments are left out, everything else is taken for code.
-pub(super) fn javascript(text: &str) -> bool {
+/// a line and comments are left out, everything else is taken for code. `elements_allowed`: whether the file may have JSX, which plain
+/// TypeScript has not.
+pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
     /// Words that follow an operand on a new line without beginning a statement.
-    const GOES_ON: &[&str] = &["else", "instanceof", "in", "of", "extends", "as", "satisfies", "is"];
+    const GOES_ON: &[&str] = &["else", "catch", "finally", "instanceof", "in", "of", "extends", "as", "satisfies", "is"];
+    /// Words that begin a statement which is not the body of the one before: `if (a)` may have `if (b)` on the next line for its body.
+    const FRESH: &[&str] = &["export", "import", "case", "default", "return", "throw", "try"];
     /// Words after which the statement has only begun, so that the next line still belongs to it.
     const BEGINS: &[&str] = &[
         "return", "await", "typeof", "void", "delete", "new", "yield", "throw", "async", "if", "else", "while", "for", "do", "case", "default", "export",
@@ -145,13 +148,15 @@ pub(super) fn javascript(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut pressure = Pressure::new();
     let mut elements = 0usize;
-    // Whether the last token could end an operand, and whether a line ended since.
-    let (mut operand, mut new_line) = (false, false);
+    // Whether the last token could end an operand, whether it was `}`, and whether a line ended since.
+    let (mut operand, mut brace, mut new_line) = (false, false, false);
     let mut at = 0;
     while at < bytes.len() {
         let byte = bytes[at];
         let next = bytes.get(at + 1).copied().unwrap_or(b' ');
         let mut width = 1;
+        let after_brace = brace;
+        brace &= byte.is_ascii_whitespace();
         match byte {
             b'\n' => new_line = true,
             b' ' | b'\t' | b'\r' => {}
@@ -168,6 +173,7 @@ pub(super) fn javascript(text: &str) -> bool {
             b')' | b']' | b'}' => {
                 pressure.close();
                 (operand, new_line) = (true, false);
+                brace = byte == b'}';
             }
             b';' => {
                 pressure.statement();
@@ -182,7 +188,8 @@ pub(super) fn javascript(text: &str) -> bool {
                 width = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || **byte >= 0x80).count();
                 let word = &text[at..at + width];
                 let begins = BEGINS.contains(&word);
-                if operand && (new_line || at > 0 && bytes[at - 1] == b'}') && !GOES_ON.contains(&word) && !begins {
+                let fresh = after_brace || new_line && (!begins || FRESH.contains(&word));
+                if operand && fresh && !GOES_ON.contains(&word) {
                     pressure.statement();
                 }
                 if begins {
@@ -208,7 +215,7 @@ pub(super) fn javascript(text: &str) -> bool {
                 (operand, new_line) = (false, false);
             }
         }
-        if pressure.exceeded || elements > MAX_ELEMENTS {
+        if pressure.exceeded || (elements_allowed && elements > MAX_ELEMENTS) {
             return false;
         }
         at += width;
@@ -258,7 +265,7 @@ mod tests {
     #[test]
     fn no_construct_gets_past_when_it_is_repeated() {
         for times in [1_500, 100_000] {
-            for (language, bombs, safe) in [("rust", RUST, rust as fn(&str) -> bool), ("python", PYTHON, python), ("javascript", JAVASCRIPT, javascript)] {
+            for (language, bombs, safe) in [("rust", RUST, rust as fn(&str) -> bool), ("python", PYTHON, python), ("javascript", JAVASCRIPT, |text| javascript(text, true))] {
                 for bomb in bombs {
                     assert!(!safe(&repeat(bomb, times)), "{language}: {bomb:?} × {times}");
                     assert!(safe(&repeat(bomb, 20)), "{language}: {bomb:?} × 20");
@@ -279,8 +286,8 @@ mod tests {
         assert!(rust(&many("impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n")));
         assert!(rust(&many("#[derive(Debug)]\npub struct A { a: Vec<u8>, b: &'static str }\n")));
         assert!(python(&many("if a == 1:\n    x = [b for b in c if not d]\nelif e:\n    return -1\n")));
-        assert!(javascript(&many("export const a = (x) => x + 1\n")));
-        assert!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n")));
-        assert!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n")));
+        assert!(javascript(&many("export const a = (x) => x + 1\n"), false));
+        assert!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n"), false));
+        assert!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n"), false));
     }
 }

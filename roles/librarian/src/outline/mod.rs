@@ -41,7 +41,7 @@ pub enum Kind {
     Macro,
     /// An implementation of an interface for a type.
     Impl,
-    /// A test that has words for a name.
+    /// A test.
     Test,
     /// A table, view or index of a database.
     Table,
@@ -89,7 +89,7 @@ pub struct Definition {
     pub top: u32,
     /// Last line; `line` where the end is not known.
     pub end: u32,
-    /// Whether it is a test, or part of one.
+    /// Whether it is a test, or belongs to tests: a helper in a module of tests.
     pub test: bool,
 }
 
@@ -134,7 +134,8 @@ pub fn outline(language: &Language, path: &str, text: &str) -> Outline {
         Reader::Rust => guarded(guard::rust(text), &mut made, || Some(rust::outline(text)), || tokens::outline(&tables::RUST, text)),
         Reader::Python => guarded(guard::python(text), &mut made, || Some(python::outline(text)), || tokens::outline(&tables::PYTHON, text)),
         Reader::JavaScript => {
-            guarded(guard::javascript(text), &mut made, || javascript::outline(path, text), || tokens::outline(&tables::JAVASCRIPT, text))
+            let plain = [".ts", ".mts", ".cts"].iter().any(|extension| path.ends_with(extension));
+            guarded(guard::javascript(text, !plain), &mut made, || javascript::outline(path, text), || tokens::outline(&tables::JAVASCRIPT, text))
         }
         Reader::Tokens(table) => tokens::outline(table, text),
         Reader::Markdown => lines::markdown(text),

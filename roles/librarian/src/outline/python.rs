@@ -67,7 +67,11 @@ impl Reader {
             Stmt::FunctionDef(function) => {
                 let name = function.name.as_str();
                 let test = scope.test || name.starts_with("test_");
-                let kind = if scope.class { Kind::Method } else { Kind::Function };
+                let kind = match scope.class {
+                    _ if name.starts_with("test") && (name.starts_with("test_") || scope.test) => Kind::Test,
+                    true => Kind::Method,
+                    false => Kind::Function,
+                };
                 self.define(name, kind, scope, self.line(&function.name), self.line(function), function.range(), test);
                 self.doc_string(&function.body);
                 self.block(&function.body, &Scope { container: Some(name.to_owned()), class: false, function: true, test });
@@ -155,7 +159,7 @@ mod tests {
         let rows: Vec<_> = rows.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect();
         let expected = [
             ("MAX", Kind::Constant, 2, false), ("Store", Kind::Class, 6, false), ("Store::size", Kind::Constant, 8, false), ("Store::put", Kind::Method, 10, false),
-            ("put::inner", Kind::Function, 12, false), ("test_put", Kind::Function, 14, true), ("__main__", Kind::Function, 17, false),
+            ("put::inner", Kind::Function, 12, false), ("test_put", Kind::Test, 14, true), ("__main__", Kind::Function, 17, false),
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.definitions[1].top, 4);

@@ -20,7 +20,10 @@ struct Item {
     line: u32,
     top: u32,
     attributes: String,
+    /// `#[test]` or one of its kind.
     test: bool,
+    /// `#[cfg(test)]`.
+    for_tests: bool,
     /// An impl: whether `for` was seen, the interface before it, and the type.
     interface: Option<String>,
     has_body: bool,
@@ -95,7 +98,7 @@ impl Reader {
         }
         let Some(item) = self.items.pop() else { return };
         let Some(mut kind) = item.kind else { return };
-        let in_test = self.items.iter().any(|outer| outer.test);
+        let in_tests = self.in_tests();
         let (name, container) = match kind {
             // What an impl adds to a type is found under the type; that a type has an interface is worth a line.
             Kind::Impl => match item.interface {
@@ -112,8 +115,16 @@ impl Reader {
         if kind == Kind::Function && matches!(self.items.last().and_then(|outer| outer.kind), Some(Kind::Impl | Kind::Interface)) {
             kind = Kind::Method;
         }
+        if item.test && matches!(kind, Kind::Function | Kind::Method) {
+            kind = Kind::Test;
+        }
         let end = self.lines.of(self.offset.saturating_sub(1)).max(item.line);
-        self.found.definitions.push(Definition { name, kind, container, line: item.line, top: item.top, end, test: item.test || in_test });
+        let test = item.test || item.for_tests || in_tests;
+        self.found.definitions.push(Definition { name, kind, container, line: item.line, top: item.top, end, test });
+    }
+
+    fn in_tests(&self) -> bool {
+        self.items.iter().any(|outer| outer.test || outer.for_tests)
     }
 
     fn token(&mut self, kind: SyntaxKind, text: &str) {
@@ -140,7 +151,10 @@ impl Reader {
             [ATTR, ..] => {
                 if !kind.is_trivia() {
                     item.attributes.push_str(text);
-                    item.test |= kind == R_BRACK && is_test(&item.attributes);
+                    if kind == R_BRACK {
+                        item.test |= is_test(&item.attributes);
+                        item.for_tests |= is_for_tests(&item.attributes);
+                    }
                 }
             }
             [NAME] if item.kind != Some(Kind::Impl) => {
@@ -173,21 +187,29 @@ impl Reader {
         if kind == IDENT && self.macros.after_fn {
             let (line, test) = (self.line(), std::mem::take(&mut self.macros.test));
             let container = self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty());
-            let test = test || self.items.iter().any(|outer| outer.test);
-            self.found.definitions.push(Definition { name: text.to_owned(), kind: Kind::Function, container, line, top: line, end: line, test });
+            let kind = if test { Kind::Test } else { Kind::Function };
+            let test = test || self.in_tests();
+            self.found.definitions.push(Definition { name: text.to_owned(), kind, container, line, top: line, end: line, test });
         }
         self.macros.after_fn = kind == FN_KW;
         self.macros.test |= kind == IDENT && text == "test";
     }
 }
 
-/// `#[test]`, `#[tokio::test(…)]`, `#[rstest]`, `#[cfg(test)]`.
+/// `#[test]`, `#[tokio::test(…)]`, `#[rstest]`: the last attribute of those given.
 fn is_test(attributes: &str) -> bool {
-    let last = attributes.rsplit("#[").next().unwrap_or("");
-    let name = last.trim_end_matches(']');
-    let path = name.split('(').next().unwrap_or("");
+    let path = last(attributes).split('(').next().unwrap_or("");
     matches!(path.rsplit("::").next(), Some("test" | "rstest" | "test_case" | "quickcheck" | "proptest" | "wasm_bindgen_test"))
-        || (path == "cfg" && name.contains("(test") && !name.contains("not(test"))
+}
+
+/// `#[cfg(test)]`, `#[cfg(all(test, …))]`.
+fn is_for_tests(attributes: &str) -> bool {
+    let last = last(attributes);
+    last.starts_with("cfg(") && last.contains("(test") && !last.contains("not(test")
+}
+
+fn last(attributes: &str) -> &str {
+    attributes.rsplit("#[").next().unwrap_or("").trim_end_matches(']')
 }
 
 #[cfg(test)]
@@ -196,7 +218,7 @@ mod tests {
 
     fn rows(text: &str) -> Vec<(String, Kind, u32, bool)> {
         let mut definitions = outline(text).definitions;
-        definitions.sort_by_key(|definition| definition.line);
+        definitions.sort_by_key(|definition| (definition.line, definition.qualified()));
         definitions.into_iter().map(|d| (d.qualified(), d.kind, d.line, d.test)).collect()
     }
 
@@ -208,7 +230,7 @@ mod tests {
         let expected = [
             ("Journal", Kind::Struct, 3, false), ("Journal::append", Kind::Method, 6, false), ("append::inner", Kind::Function, 6, false),
             ("Display for Journal", Kind::Impl, 8, false), ("Journal::fmt", Kind::Method, 9, false), ("tests", Kind::Module, 13, true),
-            ("tests::works", Kind::Function, 15, true), ("tests::holds", Kind::Function, 16, true), ("MAX", Kind::Constant, 19, false), ("T", Kind::Interface, 20, false),
+            ("tests::works", Kind::Test, 15, true), ("tests::holds", Kind::Test, 16, true), ("MAX", Kind::Constant, 19, false), ("T", Kind::Interface, 20, false),
             ("T::a", Kind::Method, 20, false),
         ];
         assert_eq!(found.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect::<Vec<_>>(), expected);

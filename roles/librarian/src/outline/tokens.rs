@@ -184,6 +184,13 @@ fn pieces(table: &Table, text: &str, comments: &mut Vec<Range<usize>>) -> Vec<Pi
             found.push(Piece { token: Token::Text, start: start as u32, end: (start + width) as u32 });
             continue;
         }
+        if token == Token::Mark
+            && let Some(width) = character(rest)
+        {
+            lexer.bump(width - (end - start));
+            found.push(Piece { token: Token::Text, start: start as u32, end: (start + width) as u32 });
+            continue;
+        }
         if table.dashes
             && rest.starts_with('-')
             && let Some(last) = found.last_mut()
@@ -259,6 +266,14 @@ fn string(quote: &Quote, rest: &str) -> usize {
         }
     }
     quote.open.len()
+}
+
+/// The width of a character between single quotes, where the language has no longer strings of that kind: Rust's `'{'`, but not its `'a`.
+fn character(rest: &str) -> Option<usize> {
+    let mut characters = rest.strip_prefix('\'')?.chars();
+    let first = characters.next()?;
+    let escaped = if first == '\\' { characters.next()?.len_utf8() } else { 0 };
+    (characters.next()? == '\'').then(|| 2 + first.len_utf8() + escaped)
 }
 
 /// An open brace.
@@ -357,6 +372,9 @@ impl<'a> Reader<'a> {
         if kind == Kind::Function && container.is_some() && self.found.iter().rev().any(|other| Some(&other.name) == container.as_ref() && is_type(other.kind)) {
             kind = Kind::Method;
         }
+        if test && matches!(kind, Kind::Function | Kind::Method) {
+            kind = Kind::Test;
+        }
         let line = self.line(at);
         self.found.push(Definition { name, kind, container, line, top: line, end: line, test });
         self.found.len() - 1
@@ -373,7 +391,12 @@ impl<'a> Reader<'a> {
                     self.pending = None;
                     self.typedef_ends(at);
                 }
-                Token::Hash if self.table.define_macros => self.define_macro(at),
+                // `fun a() = 1`: braces after it are another's.
+                Token::Equals => self.pending = None,
+                Token::Hash if self.table.define_macros && self.starts_line(at) => {
+                    at = self.directive(at);
+                    continue;
+                }
                 Token::At | Token::Open | Token::Hash => self.mark(at),
                 Token::Word => {
                     at = self.braced_word(at).max(next);
@@ -415,12 +438,26 @@ impl<'a> Reader<'a> {
         self.marked |= self.word(name).is_some_and(|word| self.table.test_marks.contains(&word));
     }
 
-    fn define_macro(&mut self, at: usize) {
+    fn starts_line(&self, at: usize) -> bool {
+        at == 0 || self.token(at - 1) == Token::Newline
+    }
+
+    /// A line of C's preprocessor, with those that a backslash adds to it; the place after it.
+    fn directive(&mut self, at: usize) -> usize {
+        let mut end = at + 1;
+        while end < self.pieces.len() {
+            let continued = self.text[..self.pieces[end].start as usize].trim_end_matches([' ', '\t', '\r']).ends_with('\\');
+            if self.token(end) == Token::Newline && !continued {
+                break;
+            }
+            end += 1;
+        }
         if self.word(at + 1) == Some("define")
             && let Some(name) = self.word(at + 2)
         {
             self.define(name.to_owned(), Kind::Macro, None, at + 2);
         }
+        end
     }
 
     fn typedef_ends(&mut self, at: usize) {
@@ -493,15 +530,21 @@ impl<'a> Reader<'a> {
         }
         // A path: the last part is the name, what is before it the container; `namespace A.B` keeps all.
         let mut end = name_at;
-        while self.token(end + 1) == Token::Member && self.word(end + 2).is_some() {
-            end += 2;
+        loop {
+            // Kotlin's `fun List<T>.second()`.
+            let generic = self.table.receivers && self.token(end + 1) == Token::Less;
+            let member = if generic { self.after_angles(end + 1) } else { end + 1 };
+            if self.token(member) != Token::Member || self.word(member + 1).is_none() {
+                break;
+            }
+            if kind != Kind::Module {
+                container = self.word(end).map(str::to_owned);
+            }
+            end = member + 1;
         }
         let name = if end > name_at && kind == Kind::Module {
             self.text[self.pieces[name_at].start as usize..self.pieces[end].end as usize].to_owned()
         } else {
-            if end > name_at {
-                container = self.word(end - 2).map(str::to_owned);
-            }
             self.word(end).unwrap_or(name).to_owned()
         };
         let kind = match self.word(end + 1) {
@@ -514,7 +557,9 @@ impl<'a> Reader<'a> {
         }
         let index = self.define(name, kind, container, end);
         self.pending = Some(index);
-        end + 1
+        // Default values of parameters are not the `=` of a body.
+        let open = if self.token(end + 1) == Token::Less { self.after_angles(end + 1) } else { end + 1 };
+        if kind != Kind::Constant && self.token(open) == Token::Open { self.after_brackets(open) } else { end + 1 }
     }
 
     fn after_angles(&self, at: usize) -> usize {
@@ -600,7 +645,10 @@ impl<'a> Reader<'a> {
         let container = self.container();
         let index = self.define(name.to_owned(), Kind::Function, container, at + 1);
         self.pending = Some(index);
-        value + 1
+        match self.token(value) {
+            Token::Open => self.after_brackets(value),
+            _ => value + 1,
+        }
     }
 
     /// `it "…" do`, `describe('…', …)`.

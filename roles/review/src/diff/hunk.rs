@@ -28,7 +28,13 @@ pub fn read<'a>(cursor: &mut Cursor<'a>, problems: &mut Vec<Problem>) -> Option<
         problems.push(Problem { line: at, what: "a hunk header is malformed" });
         return None;
     };
-    let mut hunk = Hunk { new_start: ranges.new_start, new_len: ranges.new_len, heading: ranges.heading, lines: Vec::new(), complete: false };
+    let mut hunk = Hunk {
+        new_start: ranges.new_start,
+        new_len: ranges.new_len,
+        heading: ranges.heading,
+        lines: Vec::new(),
+        complete: false,
+    };
     let mut old_left = ranges.old;
     let mut new_seen = 0_u32;
     let last_line = ranges.new_start.saturating_add(ranges.new_len.saturating_sub(1)).max(1);
@@ -43,7 +49,10 @@ pub fn read<'a>(cursor: &mut Cursor<'a>, problems: &mut Vec<Problem>) -> Option<
             continue;
         }
         let Some((side, text)) = split_marker(raw, &mut old_left) else {
-            problems.push(Problem { line: cursor.line_number(), what: "a hunk has fewer lines than its header says, or a line of another kind" });
+            problems.push(Problem {
+                line: cursor.line_number(),
+                what: "a hunk has fewer lines than its header says, or a line of another kind",
+            });
             return Some(hunk);
         };
         if side != Side::Removed && new_seen >= ranges.new_len {

@@ -138,7 +138,12 @@ pub struct Line<'a> {
 /// The most that is parsed of a diff: bytes and lines. Returns what is kept and the number of bytes that are not.
 pub fn bounded(input: &[u8], max_bytes: usize, max_lines: usize) -> (&[u8], usize) {
     let kept = input.get(..max_bytes).unwrap_or(input);
-    let end = kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(max_lines.saturating_sub(1)).map_or(kept.len(), |(at, _)| at + 1);
+    let end = kept
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .nth(max_lines.saturating_sub(1))
+        .map_or(kept.len(), |(at, _)| at + 1);
     let kept = kept.get(..end).unwrap_or(kept);
     (kept, input.len() - kept.len())
 }

@@ -1,5 +1,7 @@
 //! File names of a diff: git's quoting, and whether a name may be used as a path below the workspace.
 
+use crate::limits::MAX_NAME_BYTES;
+
 /// A path as the diff names it, without its `a/` or `b/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
@@ -21,13 +23,23 @@ impl Name {
         &self.text
     }
 
-    /// The path for a reader: control characters are escaped, so that a file name cannot forge lines of a report.
+    /// The path for a reader: control characters are escaped, so that a file name cannot forge lines of a report, and what is
+    /// past [`MAX_NAME_BYTES`] is cut.
     pub fn display(&self) -> String {
         let hidden = |c: char| c.is_control() || is_bidi_control(c);
-        if !self.text.chars().any(hidden) {
-            return self.text.clone();
+        let mut shown = String::with_capacity(self.text.len().min(MAX_NAME_BYTES));
+        for c in self.text.chars() {
+            if shown.len() >= MAX_NAME_BYTES {
+                shown.push('…');
+                break;
+            }
+            if hidden(c) {
+                shown.extend(c.escape_default());
+            } else {
+                shown.push(c);
+            }
         }
-        self.text.chars().flat_map(|c| if hidden(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] }).collect()
+        shown
     }
 
     /// The path if it may be opened below the workspace, else why not.
@@ -35,7 +47,9 @@ impl Name {
         if !self.utf8 {
             return Err("its name is not UTF-8");
         }
-        let leaves = self.text.starts_with('/') || self.text.contains(['\\', '\0']) || self.text.split('/').any(|part| part.is_empty() || part == "." || part == "..");
+        let leaves = self.text.starts_with('/')
+            || self.text.contains(['\\', '\0'])
+            || self.text.split('/').any(|part| part.is_empty() || part == "." || part == "..");
         if leaves { Err("its name is not a plain path below the workspace") } else { Ok(&self.text) }
     }
 }

@@ -12,7 +12,11 @@ fn files(diff: &Diff<'_>) -> Vec<(Change, Option<String>, Option<String>)> {
 
 /// `side`, line and text of every line.
 fn lines<'a>(file: &FileDiff<'a>) -> Vec<(Side, u32, &'a str)> {
-    file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| (line.side, line.line, std::str::from_utf8(line.text).unwrap())).collect()
+    file.hunks
+        .iter()
+        .flat_map(|hunk| &hunk.lines)
+        .map(|line| (line.side, line.line, std::str::from_utf8(line.text).unwrap()))
+        .collect()
 }
 
 fn one(input: &str) -> (Change, Option<String>, Option<String>) {
@@ -35,18 +39,49 @@ fn names_come_from_whichever_header_line_has_them() {
         (format!("diff --git a/x a/x\n--- a/x\n+++ a/x\n{hunk}"), same("a/x")),
         (format!("diff --git i/a/x w/a/x\n--- i/a/x\n+++ w/a/x\n{hunk}"), same("a/x")),
         (format!("--- a/x\t2024-01-01 00:00:00\n+++ b/x\t2024-01-01 00:00:00\n{hunk}"), same("x")),
-        (format!("diff --git \"a/tab\\there\" \"b/tab\\there\"\n--- \"a/tab\\there\"\n+++ \"b/tab\\there\"\n{hunk}"), same("tab\there")),
-        (format!("diff --git \"a/\\303\\244 b.txt\" \"b/\\303\\244 b.txt\"\n--- \"a/\\303\\244 b.txt\"\n+++ \"b/\\303\\244 b.txt\"\n{hunk}"), same("ä b.txt")),
+        (
+            format!("diff --git \"a/tab\\there\" \"b/tab\\there\"\n--- \"a/tab\\there\"\n+++ \"b/tab\\there\"\n{hunk}"),
+            same("tab\there"),
+        ),
+        (
+            format!(
+                "diff --git \"a/\\303\\244 b.txt\" \"b/\\303\\244 b.txt\"\n--- \"a/\\303\\244 b.txt\"\n+++ \"b/\\303\\244 b.txt\"\n{hunk}"
+            ),
+            same("ä b.txt"),
+        ),
         (format!("diff --git a/two words b/two words\n--- a/two words\t\n+++ b/two words\t\n{hunk}"), same("two words")),
         ("diff --git a/run me b/run me\nold mode 100644\nnew mode 100755\n".to_owned(), same("run me")),
-        ("diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n".to_owned(), (Change::Renamed, Some("x".into()), Some("y".into()))),
-        ("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n".to_owned(), (Change::Copied, Some("x".into()), Some("y".into()))),
-        ("diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n".to_owned(), (Change::Added, None, Some("x".into()))),
-        ("diff --git a/x b/x\ndeleted file mode 100644\nindex e69de29..0000000\n".to_owned(), (Change::Deleted, Some("x".into()), None)),
-        ("diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n".to_owned(), (Change::Added, None, Some("x".into()))),
-        ("diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n".to_owned(), (Change::Deleted, Some("x".into()), None)),
+        (
+            "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n".to_owned(),
+            (Change::Renamed, Some("x".into()), Some("y".into())),
+        ),
+        (
+            "diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n".to_owned(),
+            (Change::Copied, Some("x".into()), Some("y".into())),
+        ),
+        (
+            "diff --git a/x b/x\nnew file mode 100644\nindex 0000000..e69de29\n".to_owned(),
+            (Change::Added, None, Some("x".into())),
+        ),
+        (
+            "diff --git a/x b/x\ndeleted file mode 100644\nindex e69de29..0000000\n".to_owned(),
+            (Change::Deleted, Some("x".into()), None),
+        ),
+        (
+            "diff --git a/x b/x\nnew file mode 100644\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n".to_owned(),
+            (Change::Added, None, Some("x".into())),
+        ),
+        (
+            "diff --git a/x b/x\ndeleted file mode 100644\n--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n".to_owned(),
+            (Change::Deleted, Some("x".into()), None),
+        ),
         (format!("diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n{}", hunk.replace('\n', "\r\n")), same("x")),
-        (format!("Index: x\n===================================================================\n--- x\t(revision 1)\n+++ x\t(working copy)\n{hunk}"), same("x")),
+        (
+            format!(
+                "Index: x\n===================================================================\n--- x\t(revision 1)\n+++ x\t(working copy)\n{hunk}"
+            ),
+            same("x"),
+        ),
     ];
     for (input, expected) in cases {
         assert_eq!(one(&input), expected, "{input}");
@@ -60,7 +95,14 @@ fn every_line_has_its_place_in_the_new_file() {
     let file = &diff.files[0];
     assert_eq!(
         lines(file),
-        [(Side::Context, 20, "ctx"), (Side::Removed, 21, "old one"), (Side::Removed, 21, "old two"), (Side::Added, 21, "new one"), (Side::Added, 22, "new two"), (Side::Context, 23, "end")]
+        [
+            (Side::Context, 20, "ctx"),
+            (Side::Removed, 21, "old one"),
+            (Side::Removed, 21, "old two"),
+            (Side::Added, 21, "new one"),
+            (Side::Added, 22, "new two"),
+            (Side::Context, 23, "end")
+        ]
     );
     assert_eq!(file.hunks[0].heading, b"fn f() {");
     assert!(file.hunks[0].complete && file.problems.is_empty());
@@ -71,7 +113,10 @@ fn lines_that_look_like_headers_are_lines_of_the_hunk() {
     let input = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n--- a/evil\n+++ b/evil\n ---\n-diff --git a/z b/z\n+@@ -1 +1 @@\n";
     let diff = parse(input.as_bytes(), 10);
     assert_eq!(files(&diff), [same("x")]);
-    assert_eq!(lines(&diff.files[0]).iter().map(|line| line.2).collect::<Vec<_>>(), ["-- a/evil", "++ b/evil", "---", "diff --git a/z b/z", "@@ -1 +1 @@"]);
+    assert_eq!(
+        lines(&diff.files[0]).iter().map(|line| line.2).collect::<Vec<_>>(),
+        ["-- a/evil", "++ b/evil", "---", "diff --git a/z b/z", "@@ -1 +1 @@"]
+    );
     assert!(diff.files[0].problems.is_empty());
 }
 
@@ -82,7 +127,10 @@ fn a_merge_is_read_against_all_its_parents() {
     let file = &diff.files[0];
     assert!(file.combined && file.problems.is_empty(), "{file:?}");
     assert_eq!(file.new.as_ref().map(Name::as_str), Some("src/a.rs"));
-    assert_eq!(lines(file).iter().filter(|line| line.0 == Side::Added).map(|line| (line.1, line.2)).collect::<Vec<_>>(), [(2, "merged"), (3, "lines")]);
+    assert_eq!(
+        lines(file).iter().filter(|line| line.0 == Side::Added).map(|line| (line.1, line.2)).collect::<Vec<_>>(),
+        [(2, "merged"), (3, "lines")]
+    );
 }
 
 #[test]
@@ -91,7 +139,10 @@ fn what_has_no_lines_is_told() {
     let diff = parse(input.as_bytes(), 10);
     assert_eq!(files(&diff).iter().map(|file| file.2.clone().unwrap()).collect::<Vec<_>>(), ["logo.png", "p.bin", "sub", "l"]);
     assert_eq!(diff.files.iter().map(|file| file.binary).collect::<Vec<_>>(), [true, true, false, false]);
-    assert_eq!(diff.files.iter().map(|file| file.is_special()).collect::<Vec<_>>(), [None, None, Some("submodule"), Some("symbolic link")]);
+    assert_eq!(
+        diff.files.iter().map(|file| file.is_special()).collect::<Vec<_>>(),
+        [None, None, Some("submodule"), Some("symbolic link")]
+    );
     assert_eq!(diff.unmerged.iter().map(Name::as_str).collect::<Vec<_>>(), ["src/b.rs"]);
     assert!(diff.files.iter().all(|file| file.problems.is_empty()), "{diff:?}");
 }
@@ -134,6 +185,8 @@ fn names_that_leave_the_workspace_are_no_paths() {
     }
     assert!(Name::new(b"\xff.rs").path().is_err());
     assert_eq!(Name::new(b"src/a.rs").path(), Ok("src/a.rs"));
+    let long = Name::new("x".repeat(5000).as_bytes()).display();
+    assert_eq!(long.chars().count(), crate::limits::MAX_NAME_BYTES + 1);
     assert_eq!(Name::new("a\nb\u{202e}".as_bytes()).display(), "a\\nb\\u{202e}");
 }
 

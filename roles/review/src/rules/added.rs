@@ -60,7 +60,10 @@ pub fn debug_output(view: &View<'_>, findings: &mut Findings) {
             );
         } else if let Some(call) = debug_only(view.lang).iter().find(|name| calls(&code, name)) {
             findings.push(debug(view, number, &text, Severity::Medium, call));
-        } else if !view.prints && !view.is_test_line(number) && let Some(call) = prints(view.lang).iter().find(|name| calls(&code, name)) {
+        } else if !view.prints
+            && !view.is_test_line(number)
+            && let Some(call) = prints(view.lang).iter().find(|name| calls(&code, name))
+        {
             let severity = if speaks_of_debugging(&text) { Severity::Medium } else { Severity::Low };
             findings.push(debug(view, number, &text, severity, call));
         }

@@ -27,9 +27,27 @@ const TLS_OFF: &[&str] = &[
 ];
 
 /// These stand inside strings, or assign through one.
-const TLS_OFF_RAW: &[&str] = &["NODE_TLS_REJECT_UNAUTHORIZED=0", "NODE_TLS_REJECT_UNAUTHORIZED='0'", "NODE_TLS_REJECT_UNAUTHORIZED=\"0\"", "NODE_TLS_REJECT_UNAUTHORIZED:0", "NODE_TLS_REJECT_UNAUTHORIZED:'0'", "NODE_TLS_REJECT_UNAUTHORIZED:\"0\""];
+const TLS_OFF_RAW: &[&str] = &[
+    "NODE_TLS_REJECT_UNAUTHORIZED=0",
+    "NODE_TLS_REJECT_UNAUTHORIZED='0'",
+    "NODE_TLS_REJECT_UNAUTHORIZED=\"0\"",
+    "NODE_TLS_REJECT_UNAUTHORIZED:0",
+    "NODE_TLS_REJECT_UNAUTHORIZED:'0'",
+    "NODE_TLS_REJECT_UNAUTHORIZED:\"0\"",
+];
 
-const OPEN_TO_ALL: &[&str] = &["chmod777", "chmod-R777", "chmod0777", "chmod-R0777", "chmoda+rwx", "chmod-Ra+rwx", "chmodugo+rwx", "0o777", "umask(0)", "umask000"];
+const OPEN_TO_ALL: &[&str] = &[
+    "chmod777",
+    "chmod-R777",
+    "chmod0777",
+    "chmod-R0777",
+    "chmoda+rwx",
+    "chmod-Ra+rwx",
+    "chmodugo+rwx",
+    "0o777",
+    "umask(0)",
+    "umask000",
+];
 
 /// Looks at every kind of text, since workflows, Dockerfiles and settings have these too. Documentation is left alone.
 pub fn weakened(view: &View<'_>, findings: &mut Findings) {
@@ -45,19 +63,29 @@ pub fn weakened(view: &View<'_>, findings: &mut Findings) {
         if TLS_OFF.iter().any(|mark| code.contains(mark)) || TLS_OFF_RAW.iter().any(|mark| raw.contains(mark)) {
             let severity = if view.is_test_line(line) { Severity::Low } else { Severity::High };
             findings.push(
-                Found::new(severity, "review/tls-verification-disabled", &view.path, "The check of the other side's certificate or key is switched off")
-                    .at(line)
-                    .evidence(text.as_ref())
-                    .suggest("Keep the check; trust a private authority by its certificate instead"),
+                Found::new(
+                    severity,
+                    "review/tls-verification-disabled",
+                    &view.path,
+                    "The check of the other side's certificate or key is switched off",
+                )
+                .at(line)
+                .evidence(text.as_ref())
+                .suggest("Keep the check; trust a private authority by its certificate instead"),
             );
         }
         let octal = code.contains("chmod(") && code.contains("0777") || code.contains("Chmod(") && code.contains("0777");
         if octal || OPEN_TO_ALL.iter().any(|mark| code.contains(mark)) {
             findings.push(
-                Found::new(Severity::Medium, "review/dangerous-permission", &view.path, "A file or folder becomes writable for everybody")
-                    .at(line)
-                    .evidence(text.as_ref())
-                    .suggest("Grant the least that works, such as 0750 or 0640"),
+                Found::new(
+                    Severity::Medium,
+                    "review/dangerous-permission",
+                    &view.path,
+                    "A file or folder becomes writable for everybody",
+                )
+                .at(line)
+                .evidence(text.as_ref())
+                .suggest("Grant the least that works, such as 0750 or 0640"),
             );
         }
     }

@@ -29,9 +29,25 @@ fn size(view: &View<'_>, findings: &mut Findings) {
     let advice = "Leave it out of the repository, or split it";
     if bytes > LARGE_FILE_BYTES {
         let more = if view.content.as_ref().is_some_and(|content| content.cut) { "more than " } else { "" };
-        findings.push(Found::new(Severity::Medium, "review/large-file", &view.path, format!("The new file has {more}{bytes} bytes (over {LARGE_FILE_BYTES})")).suggest(advice));
+        findings.push(
+            Found::new(
+                Severity::Medium,
+                "review/large-file",
+                &view.path,
+                format!("The new file has {more}{bytes} bytes (over {LARGE_FILE_BYTES})"),
+            )
+            .suggest(advice),
+        );
     } else if lines > LARGE_FILE_LINES && !is_lock_file(&view.path) && not_by_hand(&view.path).is_none() {
-        findings.push(Found::new(Severity::Medium, "review/large-file", &view.path, format!("The new file has {lines} lines (over {LARGE_FILE_LINES})")).suggest(advice));
+        findings.push(
+            Found::new(
+                Severity::Medium,
+                "review/large-file",
+                &view.path,
+                format!("The new file has {lines} lines (over {LARGE_FILE_LINES})"),
+            )
+            .suggest(advice),
+        );
     }
 }
 
@@ -40,12 +56,19 @@ fn binary(view: &View<'_>, findings: &mut Findings) {
         return;
     }
     let name = file_name(&view.path).to_ascii_lowercase();
-    let media = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2", ".ttf", ".pdf"].iter().any(|end| name.ends_with(end));
+    let media = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".woff", ".woff2", ".ttf", ".pdf"]
+        .iter()
+        .any(|end| name.ends_with(end));
     let severity = if media { Severity::Low } else { Severity::Medium };
     let verb = if is_new(view) { "adds" } else { "replaces" };
     findings.push(
-        Found::new(severity, "review/binary-file", &view.path, format!("The change {verb} a binary file, which a review of lines cannot see into"))
-            .suggest("Say where it comes from, and build or fetch it instead where that is possible"),
+        Found::new(
+            severity,
+            "review/binary-file",
+            &view.path,
+            format!("The change {verb} a binary file, which a review of lines cannot see into"),
+        )
+        .suggest("Say where it comes from, and build or fetch it instead where that is possible"),
     );
 }
 
@@ -59,7 +82,10 @@ fn mode(view: &View<'_>, findings: &mut Findings) {
     // A script says by its first line what runs it.
     let script = view.content.as_ref().is_some_and(|content| content.bytes.starts_with(b"#!")) || view.lang == Lang::Shell;
     let severity = if script { Severity::Low } else { Severity::Medium };
-    findings.push(Found::new(severity, "review/made-executable", &view.path, "The file becomes executable").suggest("Keep the mode 644 unless the file is meant to be run"));
+    findings.push(
+        Found::new(severity, "review/made-executable", &view.path, "The file becomes executable")
+            .suggest("Keep the mode 644 unless the file is meant to be run"),
+    );
 }
 
 fn link(view: &View<'_>, findings: &mut Findings) {
@@ -72,7 +98,11 @@ fn link(view: &View<'_>, findings: &mut Findings) {
         let depth = view.path.matches('/').count();
         let climbs = target.split('/').filter(|part| *part == "..").count();
         let leaves = target.starts_with('/') || climbs > depth;
-        let (severity, issue) = if leaves { (Severity::High, "A symbolic link points out of the repository") } else { (Severity::Low, "The change adds or moves a symbolic link") };
+        let (severity, issue) = if leaves {
+            (Severity::High, "A symbolic link points out of the repository")
+        } else {
+            (Severity::Low, "The change adds or moves a symbolic link")
+        };
         findings.push(Found::new(severity, "review/symbolic-link", &view.path, issue).at(line.line).evidence(target));
     }
 }
@@ -82,15 +112,23 @@ fn by_hand(view: &View<'_>, findings: &mut Findings) {
         return;
     }
     if let Some(kind) = not_by_hand(&view.path) {
-        findings.push(Found::new(Severity::Low, "review/generated-file", &view.path, format!("The change touches a {kind} file")).suggest("Change its source and generate it again, or leave it out of the repository"));
+        findings.push(
+            Found::new(Severity::Low, "review/generated-file", &view.path, format!("The change touches a {kind} file"))
+                .suggest("Change its source and generate it again, or leave it out of the repository"),
+        );
         return;
     }
     let marked = view.content.as_ref().is_some_and(|content| {
         let head = String::from_utf8_lossy(content.bytes.get(..1024).unwrap_or(&content.bytes)).into_owned();
-        head.lines().take(5).any(|line| (line.contains("DO NOT EDIT") && line.to_ascii_lowercase().contains("generated")) || line.contains("@generated"))
+        head.lines().take(5).any(|line| {
+            (line.contains("DO NOT EDIT") && line.to_ascii_lowercase().contains("generated")) || line.contains("@generated")
+        })
     });
     if marked && view.diff.change == Change::Modified {
-        findings.push(Found::new(Severity::Low, "review/generated-file", &view.path, "The file says that it is generated").suggest("Change its source and generate it again"));
+        findings.push(
+            Found::new(Severity::Low, "review/generated-file", &view.path, "The file says that it is generated")
+                .suggest("Change its source and generate it again"),
+        );
     }
 }
 
@@ -106,12 +144,20 @@ pub fn packages(views: &[View<'_>], exists: impl Fn(&str) -> bool, findings: &mu
                 let near = views.iter().any(|other| file_name(&other.path) == files.manifest && other.path.starts_with(&folder));
                 if !near {
                     findings.push(
-                        Found::new(Severity::Low, "review/lock-without-manifest", &view.path, format!("The lock file changes and no {} does", files.manifest))
-                            .suggest("Say that it is an update of locked versions, or leave it out"),
+                        Found::new(
+                            Severity::Low,
+                            "review/lock-without-manifest",
+                            &view.path,
+                            format!("The lock file changes and no {} does", files.manifest),
+                        )
+                        .suggest("Say that it is an update of locked versions, or leave it out"),
                     );
                 }
             }
-            if name == files.manifest && view.diff.change != Change::Deleted && let Some((line, text)) = dependency_line(view) {
+            if name == files.manifest
+                && view.diff.change != Change::Deleted
+                && let Some((line, text)) = dependency_line(view)
+            {
                 let mut above: Vec<&str> = vec![folder.as_str()];
                 let mut rest = folder.trim_end_matches('/');
                 while let Some((parent, _)) = rest.rsplit_once('/') {
@@ -119,14 +165,20 @@ pub fn packages(views: &[View<'_>], exists: impl Fn(&str) -> bool, findings: &mu
                     rest = parent;
                 }
                 above.push("");
-                let locks: Vec<String> = above.iter().flat_map(|folder| files.locks.iter().map(move |lock| format!("{folder}{lock}"))).collect();
+                let locks: Vec<String> =
+                    above.iter().flat_map(|folder| files.locks.iter().map(move |lock| format!("{folder}{lock}"))).collect();
                 let stale = !locks.iter().any(|lock| touched(lock).is_some()) && locks.iter().any(|lock| exists(lock));
                 if stale {
                     findings.push(
-                        Found::new(Severity::Medium, "review/manifest-without-lock", &view.path, "The dependencies change and the lock file does not")
-                            .at(line)
-                            .evidence(text)
-                            .suggest("Update the lock file in the same change"),
+                        Found::new(
+                            Severity::Medium,
+                            "review/manifest-without-lock",
+                            &view.path,
+                            "The dependencies change and the lock file does not",
+                        )
+                        .at(line)
+                        .evidence(text)
+                        .suggest("Update the lock file in the same change"),
                     );
                 }
             }
@@ -142,10 +194,17 @@ fn dependency_line(view: &View<'_>) -> Option<(u32, String)> {
     let mut now = file_name(&view.path) == "Gemfile";
     for line in text.lines() {
         let start = line.trim();
-        let opens = start.starts_with('[') || ((start.starts_with('"') || start.starts_with("require") || start.starts_with("dependencies")) && start.ends_with(['{', '[', '(']));
+        let opens = start.starts_with('[')
+            || ((start.starts_with('"') || start.starts_with("require") || start.starts_with("dependencies"))
+                && start.ends_with(['{', '[', '(']));
         if opens {
             let lower = start.to_ascii_lowercase();
-            now = lower.contains("dependencies") || lower.contains("dependency-groups") || lower.starts_with("require") || lower.starts_with("\"require") || lower == "[packages]" || lower == "[dev-packages]";
+            now = lower.contains("dependencies")
+                || lower.contains("dependency-groups")
+                || lower.starts_with("require")
+                || lower.starts_with("\"require")
+                || lower == "[packages]"
+                || lower == "[dev-packages]";
             inside.push(false);
             continue;
         }

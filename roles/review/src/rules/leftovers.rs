@@ -24,9 +24,15 @@ pub fn unfinished(view: &View<'_>, findings: &mut Findings) {
                     .suggest("Write the missing code, or return an error that says what is not supported"),
             );
         } else if raises(&parts.code) && text.to_ascii_lowercase().contains("not implemented") {
-            findings.push(Found::new(Severity::Low, "review/unfinished-code", &view.path, "This code fails with \"not implemented\"").at(line).evidence(text.as_ref()));
+            findings.push(
+                Found::new(Severity::Low, "review/unfinished-code", &view.path, "This code fails with \"not implemented\"")
+                    .at(line)
+                    .evidence(text.as_ref()),
+            );
         }
-        if let Some(word) = parts.comment.and_then(|comment| ["FIXME", "XXX", "HACK"].into_iter().find(|word| has_word(comment, word))) {
+        if let Some(word) =
+            parts.comment.and_then(|comment| ["FIXME", "XXX", "HACK"].into_iter().find(|word| has_word(comment, word)))
+        {
             findings.push(
                 Found::new(Severity::Low, "review/fixme", &view.path, format!("The change adds a {word} note"))
                     .at(line)
@@ -46,7 +52,10 @@ pub fn switched_tests(view: &View<'_>, findings: &mut Findings) {
     for (line, text) in view.added() {
         let code = split(&text, view.lang).code;
         let (focused, skipped): (&[&str], &[&str]) = match view.lang {
-            Lang::Js => (&["it.only", "test.only", "describe.only", "context.only", "suite.only", "fdescribe", "fit"], &["it.skip", "test.skip", "describe.skip", "xit", "xdescribe", "xtest", "it.todo"]),
+            Lang::Js => (
+                &["it.only", "test.only", "describe.only", "context.only", "suite.only", "fdescribe", "fit"],
+                &["it.skip", "test.skip", "describe.skip", "xit", "xdescribe", "xtest", "it.todo"],
+            ),
             Lang::Go => (&[], &["t.Skip", "t.SkipNow", "t.Skipf"]),
             Lang::Python => (&[], &["pytest.skip"]),
             _ => (&[], &[]),
@@ -60,17 +69,29 @@ pub fn switched_tests(view: &View<'_>, findings: &mut Findings) {
         };
         if let Some(name) = focused.iter().find(|name| calls(&code, name)) {
             findings.push(
-                Found::new(Severity::Medium, "review/focused-test", &view.path, format!("`{name}` keeps every other test from running"))
-                    .at(line)
-                    .evidence(text.as_ref())
-                    .suggest("Remove the focus"),
+                Found::new(
+                    Severity::Medium,
+                    "review/focused-test",
+                    &view.path,
+                    format!("`{name}` keeps every other test from running"),
+                )
+                .at(line)
+                .evidence(text.as_ref())
+                .suggest("Remove the focus"),
             );
-        } else if let Some(name) = skipped.iter().find(|name| calls(&code, name)).or_else(|| marks.iter().find(|mark| has_word(&code, mark))) {
+        } else if let Some(name) =
+            skipped.iter().find(|name| calls(&code, name)).or_else(|| marks.iter().find(|mark| has_word(&code, mark)))
+        {
             findings.push(
-                Found::new(Severity::Medium, "review/skipped-test", &view.path, format!("`{}` switches a test off", name.trim_end_matches([' ', '('])))
-                    .at(line)
-                    .evidence(text.as_ref())
-                    .suggest("Make the test pass, or remove it and say why"),
+                Found::new(
+                    Severity::Medium,
+                    "review/skipped-test",
+                    &view.path,
+                    format!("`{}` switches a test off", name.trim_end_matches([' ', '('])),
+                )
+                .at(line)
+                .evidence(text.as_ref())
+                .suggest("Make the test pass, or remove it and say why"),
             );
         }
     }
@@ -106,18 +127,29 @@ fn report_run(view: &View<'_>, run: &[(u32, String)], likely: usize, findings: &
     // Prose between the lines of code is usual; mostly prose is an explanation.
     if run.len() >= MIN_COMMENTED_LINES && likely * 3 >= run.len() * 2 {
         findings.push(
-            Found::new(Severity::Low, "review/commented-out-code", &view.path, format!("{} lines of code are kept as a comment", run.len()))
-                .at(*line)
-                .evidence(text.as_str())
-                .suggest("Remove them; the history keeps them"),
+            Found::new(
+                Severity::Low,
+                "review/commented-out-code",
+                &view.path,
+                format!("{} lines of code are kept as a comment", run.len()),
+            )
+            .at(*line)
+            .evidence(text.as_str())
+            .suggest("Remove them; the history keeps them"),
         );
     }
 }
 
 fn reads_like_code(comment: &str) -> bool {
     let text = comment.trim();
-    let ends = text.ends_with([';', '{', '}']) || text.ends_with("):") || text.ends_with(");") || text.ends_with(')') && text.contains('(') && !text.contains(". ");
-    let opens = ["return ", "if (", "for (", "while (", "import ", "from ", "def ", "let ", "const ", "var ", "fn ", "func ", "else"].iter().any(|word| text.starts_with(word));
+    let ends = text.ends_with([';', '{', '}'])
+        || text.ends_with("):")
+        || text.ends_with(");")
+        || text.ends_with(')') && text.contains('(') && !text.contains(". ");
+    let opens =
+        ["return ", "if (", "for (", "while (", "import ", "from ", "def ", "let ", "const ", "var ", "fn ", "func ", "else"]
+            .iter()
+            .any(|word| text.starts_with(word));
     let assigns = text.contains(" = ") && text.split_whitespace().count() <= 8;
     ends || assigns || (opens && text.contains(['(', '=', '{']))
 }

@@ -45,10 +45,15 @@ pub fn hidden_direction(view: &View<'_>, findings: &mut Findings) {
         let reorders = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
         if let Some(c) = text.chars().find(|c| reorders(*c)) {
             findings.push(
-                Found::new(Severity::High, "review/hidden-direction", &view.path, format!("An invisible character (U+{:04X}) changes the order in which the line is shown", u32::from(c)))
-                    .at(line)
-                    .evidence(text)
-                    .suggest("Remove the character, or write it as an escape"),
+                Found::new(
+                    Severity::High,
+                    "review/hidden-direction",
+                    &view.path,
+                    format!("An invisible character (U+{:04X}) changes the order in which the line is shown", u32::from(c)),
+                )
+                .at(line)
+                .evidence(text)
+                .suggest("Remove the character, or write it as an escape"),
             );
         }
     }

@@ -44,7 +44,10 @@ impl<'a> View<'a> {
         let lang = Lang::of(&path);
         let text = content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes));
         let tests_from = match (&text, lang) {
-            (Some(text), Lang::Rust) => text.lines().position(|line| line.trim_start().starts_with("#[cfg(test)]")).and_then(|at| u32::try_from(at + 1).ok()),
+            (Some(text), Lang::Rust) => text
+                .lines()
+                .position(|line| line.trim_start().starts_with("#[cfg(test)]"))
+                .and_then(|at| u32::try_from(at + 1).ok()),
             _ => None,
         };
         let prints = lang::prints_by_design(&path, lang, text.as_deref());
@@ -52,12 +55,12 @@ impl<'a> View<'a> {
         Self { diff, test: lang::is_test(&path), prints, lang, content, tests_from, path }
     }
 
-    /// Lines of one side, cut to [`MAX_LINE_BYTES`].
+    /// Lines of one side.
     pub fn lines(&self, side: Side) -> impl Iterator<Item = &Line<'a>> {
         self.diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(move |line| line.side == side)
     }
 
-    /// Added lines as text with their number.
+    /// Added lines as text, cut to [`MAX_LINE_BYTES`], with their number.
     pub fn added(&self) -> impl Iterator<Item = (u32, Cow<'a, str>)> {
         self.lines(Side::Added).map(|line| (line.line, text_of(line)))
     }
@@ -77,7 +80,11 @@ impl<'a> View<'a> {
         if self.diff.change == Change::Deleted {
             return false;
         }
-        self.test || (self.lang == Lang::Rust && self.added().any(|(line, text)| self.is_test_line(line) || text.contains("test]") || text.contains("#[cfg(test)]")))
+        self.test
+            || (self.lang == Lang::Rust
+                && self
+                    .added()
+                    .any(|(line, text)| self.is_test_line(line) || text.contains("test]") || text.contains("#[cfg(test)]")))
     }
 }
 
@@ -122,7 +129,9 @@ impl Findings {
         self.kept.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.file.cmp(&b.file)).then(a.line.cmp(&b.line)));
         let over = self.kept.len().saturating_sub(MAX_FINDINGS);
         self.kept.truncate(MAX_FINDINGS);
-        self.kept.sort_by(|a, b| a.file.cmp(&b.file).then(a.line.cmp(&b.line)).then(b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(&b.rule)));
+        self.kept.sort_by(|a, b| {
+            a.file.cmp(&b.file).then(a.line.cmp(&b.line)).then(b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(&b.rule))
+        });
         (self.kept, self.cut + over)
     }
 }

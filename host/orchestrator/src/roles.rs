@@ -1,0 +1,231 @@
+//! The roles that there are: folders with a `role.toml` and a component.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use brain_packet::RoleName;
+use brain_sandbox::{MAX_COMPONENT_BYTES, show_bytes};
+
+use crate::manifest::Manifest;
+use crate::toml_file::{TomlError, read};
+
+/// Roles that are looked at in one folder.
+const MAX_ROLES: usize = 1000;
+
+/// Where a role was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Beside the `brain` binary: it shipped with this build.
+    Shipped,
+    /// In `BRAIN_HOME/roles`: the operator put it there.
+    Home,
+    /// In a folder that the operator named for this command.
+    Named,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            Self::Shipped => "shipped",
+            Self::Home => "home",
+            Self::Named => "named",
+        })
+    }
+}
+
+/// A role that can be loaded.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// Its manifest.
+    pub manifest: Manifest,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Where it was found.
+    pub origin: Origin,
+}
+
+impl Installed {
+    /// Reads the manifest in `folder`.
+    ///
+    /// # Errors
+    /// The manifest cannot be used.
+    pub fn read(folder: &Path, origin: Origin) -> Result<Self, RoleError> {
+        let manifest: Manifest = read(&folder.join("role.toml"))?;
+        let named = folder.file_name().and_then(|name| name.to_str());
+        if named != Some(manifest.name.as_str()) {
+            return Err(RoleError::Name { folder: folder.to_owned(), name: manifest.name });
+        }
+        if manifest.component.contains(['/', '\\']) || manifest.component.starts_with('.') {
+            return Err(RoleError::Component { folder: folder.to_owned(), component: manifest.component });
+        }
+        Ok(Self { manifest, folder: folder.to_owned(), origin })
+    }
+
+    /// The component's file.
+    pub fn component(&self) -> PathBuf {
+        self.folder.join(&self.manifest.component)
+    }
+
+    /// The component's bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is larger than a component may be.
+    pub fn bytes(&self) -> Result<Vec<u8>, RoleError> {
+        read_component(&self.component())
+    }
+}
+
+/// A role that cannot be used.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum RoleError {
+    /// Its manifest cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Manifest(#[from] TomlError),
+    /// Its folder has another name than its manifest.
+    #[error("the role in {} calls itself `{name}`", folder.display())]
+    #[diagnostic(code("role.name"), help("give the folder the role's name"))]
+    Name {
+        /// The folder.
+        folder: PathBuf,
+        /// The name in the manifest.
+        name: RoleName,
+    },
+    /// Its manifest names a component outside its folder.
+    #[error("the role in {} names the component `{component}`", folder.display())]
+    #[diagnostic(code("role.component"), help("the component is a file beside role.toml: give its name alone"))]
+    Component {
+        /// The folder.
+        folder: PathBuf,
+        /// What the manifest says.
+        component: String,
+    },
+    /// The component cannot be read.
+    #[error("the component {} cannot be read: {source}", path.display())]
+    #[diagnostic(code("role.unreadable"), help("build the role first, and check that you may read the file"))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The component is too large to load.
+    #[error("{} is larger than {}", path.display(), show_bytes(MAX_COMPONENT_BYTES))]
+    #[diagnostic(code("role.too-large"), help("strip debug information; is it the right file?"))]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No role has this name.
+    #[error("there is no role `{name}`; there {}", list(known))]
+    #[diagnostic(code("role.not-found"), help("`brain role list` shows where roles are looked for"))]
+    NotFound {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        known: Vec<RoleName>,
+    },
+    /// There is no role at all.
+    #[error("there are no roles")]
+    #[diagnostic(
+        code("role.none"),
+        help("build the vetted ones with `cargo xtask roles`, or put role folders into {}", home.display())
+    )]
+    None {
+        /// Where the operator may put them.
+        home: PathBuf,
+    },
+}
+
+fn list(known: &[RoleName]) -> String {
+    match known {
+        [] => "are none".into(),
+        [one] => format!("is {one}"),
+        many => format!("are {}", many.iter().map(RoleName::as_str).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Reads a component's file, bounded.
+///
+/// # Errors
+/// The file cannot be read, is no regular file, or is larger than a component may be.
+pub fn read_component(path: &Path) -> Result<Vec<u8>, RoleError> {
+    let unreadable = |source| RoleError::Unreadable { path: path.to_owned(), source };
+    // A FIFO would block.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(unreadable(std::io::Error::other("it is not a regular file")));
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(unreadable)?;
+    file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_COMPONENT_BYTES {
+        return Err(RoleError::TooLarge { path: path.to_owned() });
+    }
+    Ok(bytes)
+}
+
+/// All roles that were found, by name, and what could not be used.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    roles: BTreeMap<RoleName, Installed>,
+    /// Folders that look like roles and cannot be used.
+    pub faults: Vec<RoleError>,
+    home: PathBuf,
+}
+
+impl Catalogue {
+    /// Looks into the folders in order; the first role of a name wins. A folder that does not exist has no roles.
+    pub fn find(folders: &[(PathBuf, Origin)], home: &Path) -> Self {
+        let mut catalogue = Self { home: home.join("roles"), ..Self::default() };
+        for (folder, origin) in folders {
+            let Ok(entries) = fs::read_dir(folder) else { continue };
+            let mut found: Vec<PathBuf> =
+                entries.flatten().take(MAX_ROLES).map(|e| e.path()).filter(|p| p.join("role.toml").is_file()).collect();
+            found.sort();
+            for path in found {
+                match Installed::read(&path, *origin) {
+                    Ok(role) => {
+                        catalogue.roles.entry(role.manifest.name.clone()).or_insert(role);
+                    }
+                    Err(fault) => catalogue.faults.push(fault),
+                }
+            }
+        }
+        catalogue
+    }
+
+    /// The folders that a `brain` binary looks into: what the operator names, its home, then what shipped beside it.
+    pub fn folders(named: &[PathBuf], home: &Path) -> Vec<(PathBuf, Origin)> {
+        let mut folders: Vec<_> = named.iter().map(|path| (path.clone(), Origin::Named)).collect();
+        folders.push((home.join("roles"), Origin::Home));
+        let beside = std::env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join("roles")));
+        folders.extend(beside.map(|path| (path, Origin::Shipped)));
+        folders
+    }
+
+    /// The roles by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Installed> {
+        self.roles.values()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.roles.is_empty()
+    }
+
+    /// The role `name`.
+    ///
+    /// # Errors
+    /// There is none of that name, or none at all.
+    pub fn get(&self, name: &str) -> Result<&Installed, RoleError> {
+        self.roles.values().find(|role| role.manifest.name.as_str() == name).ok_or_else(|| {
+            if self.is_empty() {
+                RoleError::None { home: self.home.clone() }
+            } else {
+                RoleError::NotFound { name: name.to_owned(), known: self.roles.keys().cloned().collect() }
+            }
+        })
+    }
+}

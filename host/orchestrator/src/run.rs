@@ -1,0 +1,573 @@
+//! The run: from a request to a report.
+//!
+//! expand the references, route, plan, ask back or hand off; the support workers side by side, each with the results of
+//! those it waits for; then the primary with all of them; then the report. Every step is a record in the journal before
+//! the next begins. A worker that fails is part of the report; only a broken promise of Brain's own ends a run early.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use brain_journal::{Journal, ProjectSupport, Record, TodoItem};
+use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
+use brain_sandbox::{CancelToken, LoadError, Role, Sandbox, WORKSPACE};
+
+use crate::config::Config;
+use crate::error::RunError;
+use crate::git;
+use crate::plan::{Plan, PlanPhase, SOURCE, WorkerPlan};
+use crate::references::{self, References};
+use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus, WorkerReport, merge, status};
+use crate::roles::{Catalogue, Installed};
+use crate::route::{Clarification, Routed, route};
+use crate::schedule::{Outcome, run_jobs};
+use crate::worker::{Bench, ContextFile, Job, Worked};
+
+/// Name of the diff below `/context`.
+const CHANGES: &str = "changes.diff";
+
+/// Something that happened in a run, for whoever watches.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The plan is made.
+    Planned(Box<Plan>),
+    /// A role is being loaded; the first time it is compiled, which takes its time.
+    Loading(RoleName),
+    /// A worker is called.
+    Started(RoleName, PlanPhase),
+    /// A worker has ended, with this status, after this wall time in milliseconds.
+    Ended(RoleName, TaskStatus, f64),
+}
+
+/// What is needed for runs.
+pub struct Orchestrator {
+    /// The sandbox that roles run in.
+    pub sandbox: Sandbox,
+    /// The roles that there are.
+    pub catalogue: Catalogue,
+    /// The configuration in force.
+    pub config: Config,
+    /// `BRAIN_HOME`.
+    pub home: PathBuf,
+    /// The project's folder.
+    pub project: PathBuf,
+    /// Interrupts the run.
+    pub cancel: CancelToken,
+}
+
+/// What a run would do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Preview {
+    /// It would run these workers.
+    Plan(Plan),
+    /// It would ask back.
+    Unclear(Clarification),
+}
+
+impl Orchestrator {
+    /// What a run of `request` would do. Runs nothing and records nothing.
+    ///
+    /// # Errors
+    /// The request cannot be worked on, or there are no roles.
+    pub fn preview(&self, request: &str) -> Result<Preview, RunError> {
+        let request = checked(request)?;
+        let references = references::resolve(request, &self.project, &self.home);
+        self.plan(request, &references)
+    }
+
+    fn plan(&self, request: &str, references: &References) -> Result<Preview, RunError> {
+        match route(request, &self.catalogue) {
+            None => Err(self.catalogue.get("").err().map_or(RunError::Empty, RunError::from)),
+            Some(Routed::Unclear(clarification)) => Ok(Preview::Unclear(clarification)),
+            Some(Routed::Run(route)) => {
+                let mut plan = Plan::new(request, route, &self.catalogue);
+                plan.missing.extend(references.missing.iter().cloned());
+                Ok(Preview::Plan(plan))
+            }
+        }
+    }
+
+    /// Runs `request` and returns the report, which is in the journal too.
+    ///
+    /// # Errors
+    /// The request cannot be worked on, there are no roles, a record or a file of Brain's own cannot be written, or the
+    /// run is interrupted.
+    pub fn run(&self, request: &str, watch: &(dyn Fn(Event) + Sync)) -> Result<RunReport, RunError> {
+        let request = checked(request)?;
+        let references = references::resolve(request, &self.project, &self.home);
+        let preview = self.plan(request, &references)?;
+        let journal = Journal::start(&self.home)?;
+        self.recorded(&journal, || self.run_in(&journal, request, references, preview, watch))
+    }
+
+    /// Calls one role by name, as the primary of a run of its own.
+    ///
+    /// `refs` are what the handoff names of the project, and so all of it that the role can see; with none, the whole.
+    ///
+    /// # Errors
+    /// As [`Orchestrator::run`]; and there is no such role, or a reference does not exist.
+    pub fn run_role(
+        &self,
+        name: &str,
+        goal: &str,
+        refs: &[String],
+        watch: &(dyn Fn(Event) + Sync),
+    ) -> Result<RunReport, RunError> {
+        let goal = checked(goal)?;
+        let role = self.catalogue.get(name)?;
+        let files = refs
+            .iter()
+            .map(|path| {
+                references::file(&self.project, path)
+                    .map_err(|why| RunError::Reference { reference: path.clone(), why })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let plan = Plan {
+            request: goal.to_owned(),
+            source: "operator".into(),
+            workers: vec![WorkerPlan {
+                role: role.manifest.name.clone(),
+                phase: PlanPhase::Primary,
+                reason: "the operator called it by name".into(),
+                todo: "answer".into(),
+                after: Vec::new(),
+                reads: role.manifest.files.read.clone(),
+            }],
+            missing: Vec::new(),
+        };
+        let journal = Journal::start(&self.home)?;
+        let references = References { files, ..References::default() };
+        self.recorded(&journal, || self.work(&journal, goal, references, plan, true, watch))
+    }
+
+    /// Whatever ends a run early is its last record.
+    fn recorded(
+        &self,
+        journal: &Journal,
+        run: impl FnOnce() -> Result<RunReport, RunError>,
+    ) -> Result<RunReport, RunError> {
+        run().inspect_err(|error| {
+            let code = miette::Diagnostic::code(error).map(|code| code.to_string());
+            // When the journal itself is what broke, the error that is returned says so.
+            let _ = journal.append(&Record::RunError { code, error: error.to_string() });
+        })
+    }
+
+    fn run_in(
+        &self,
+        journal: &Journal,
+        request: &str,
+        references: References,
+        preview: Preview,
+        watch: &(dyn Fn(Event) + Sync),
+    ) -> Result<RunReport, RunError> {
+        match preview {
+            Preview::Plan(plan) => self.work(journal, request, references, plan, false, watch),
+            Preview::Unclear(clarification) => {
+                self.start(journal, request, None)?;
+                let report = RunReport {
+                    version: REPORT_VERSION,
+                    status: RunStatus::NeedsClarification,
+                    task: request.to_owned(),
+                    session_id: journal.id().clone(),
+                    routing: Routing {
+                        source: SOURCE.into(),
+                        primary_role: None,
+                        reason: clarification.reason.clone(),
+                    },
+                    workers: Vec::new(),
+                    findings: Vec::new(),
+                    review: None,
+                    changes: None,
+                    missing: references.missing,
+                    warnings: vec!["no role was asked: the request says too little".into()],
+                    summary: clarification.question.clone(),
+                    clarification: Some(clarification),
+                };
+                self.finish(journal, report)
+            }
+        }
+    }
+
+    fn start(&self, journal: &Journal, request: &str, plan: Option<&Plan>) -> Result<(), RunError> {
+        journal.append(&Record::RunStart {
+            prompt: request.to_owned(),
+            plan: plan.and_then(Plan::record),
+            project_support: Some(ProjectSupport { root: self.project.to_string_lossy().into_owned() }),
+        })?;
+        Ok(())
+    }
+
+    fn finish(&self, journal: &Journal, report: RunReport) -> Result<RunReport, RunError> {
+        let final_report = serde_json::to_value(&report).unwrap_or_default();
+        journal.append(&Record::FinalReport { final_report })?;
+        journal.append(&Record::RunEnd { summary: report.summary.clone() })?;
+        Ok(report)
+    }
+
+    /// Hands a plan's work off. `only_named` makes the named files all that the handoffs grant of the project.
+    fn work(
+        &self,
+        journal: &Journal,
+        request: &str,
+        references: References,
+        plan: Plan,
+        only_named: bool,
+        watch: &(dyn Fn(Event) + Sync),
+    ) -> Result<RunReport, RunError> {
+        let mut missing = plan.missing.clone();
+        let mut named = references.files.clone();
+        if named.is_empty() || !only_named {
+            named.insert(0, ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
+        }
+        let (shared, changes) = self.context(request, &references, &plan, &mut missing);
+        self.start(journal, request, Some(&plan))?;
+        self.record_plan(journal, request, &plan, &named)?;
+        watch(Event::Planned(Box::new(plan.clone())));
+
+        let loaded = self.load(&plan, watch);
+        let bench = Bench { project: &self.project, journal, config: &self.config, cancel: &self.cancel };
+        let todos = plan.todos();
+        let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, todos, named, shared, request, watch };
+        let support = crew.support()?;
+        if self.cancel.is_cancelled() {
+            return Err(RunError::Interrupted);
+        }
+        let primary = crew.primary(&support)?;
+        if self.cancel.is_cancelled() {
+            return Err(RunError::Interrupted);
+        }
+        self.finish(journal, report(journal, request, &plan, changes, missing, support, primary))
+    }
+
+    fn record_plan(
+        &self,
+        journal: &Journal,
+        request: &str,
+        plan: &Plan,
+        named: &[ContextRef],
+    ) -> Result<(), RunError> {
+        let mut context = BrainTaskContext::new(journal.id().clone(), request);
+        context.context_refs = named.to_vec();
+        context.child_context_ids = plan
+            .workers
+            .iter()
+            .filter_map(|worker| format!("{}:{}", journal.id(), worker.role).parse().ok())
+            .collect();
+        journal.append(&Record::ContextPlan { context })?;
+        journal.append(&Record::TodoPlan {
+            todos: plan.todos(),
+            dependencies: plan.dependencies(),
+            reason: plan.primary().map(|primary| primary.reason.clone()),
+        })?;
+        Ok(())
+    }
+
+    /// The context files that every worker may make use of, and what the diff is of.
+    fn context(
+        &self,
+        request: &str,
+        references: &References,
+        plan: &Plan,
+        missing: &mut Vec<String>,
+    ) -> (Vec<ContextFile>, Option<String>) {
+        let mut text = format!("# Request\n\n{request}\n");
+        if !references.missing.is_empty() {
+            text.push_str("\n# Referred to, and not there\n\n");
+            for missing in &references.missing {
+                text.push_str(&format!("- {missing}\n"));
+            }
+        }
+        let mut files = vec![ContextFile {
+            path: "request.md".into(),
+            kind: ContextRefKind::Summary,
+            label: "the request".into(),
+            content: text.into_bytes(),
+        }];
+        files.extend(references.threads.iter().map(|(id, snapshot)| ContextFile {
+            path: format!("threads/{id}.md"),
+            kind: ContextRefKind::Thread,
+            label: format!("session {id}"),
+            content: snapshot.clone().into_bytes(),
+        }));
+        let wanted = plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
+        let mut of = None;
+        if wanted {
+            match git::changes(&self.project) {
+                Ok(changes) => {
+                    missing.extend(changes.cut.iter().map(|cut| format!("the diff: {cut}")));
+                    files.push(ContextFile {
+                        path: CHANGES.into(),
+                        kind: ContextRefKind::File,
+                        label: changes.of.clone(),
+                        content: changes.diff,
+                    });
+                    of = Some(changes.of);
+                }
+                Err(why) => missing.push(format!("no diff to review: {why}")),
+            }
+        }
+        (files, of)
+    }
+
+    fn manifest_of(&self, role: &RoleName) -> Option<&Installed> {
+        self.catalogue.iter().find(|installed| installed.manifest.name == *role)
+    }
+
+    /// Loads the roles of a plan side by side: the first time, each is compiled.
+    fn load(&self, plan: &Plan, watch: &(dyn Fn(Event) + Sync)) -> Vec<Result<Role, Fault>> {
+        let load = |worker: &WorkerPlan| -> Result<Role, Fault> {
+            watch(Event::Loading(worker.role.clone()));
+            let installed = self.catalogue.get(worker.role.as_str()).map_err(|e| fault(&e))?;
+            let bytes = installed.bytes().map_err(|e| fault(&e))?;
+            self.sandbox.load(&worker.role, &bytes).map_err(|e: LoadError| fault(&e))
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = plan.workers.iter().map(|worker| scope.spawn(move || load(worker))).collect();
+            threads
+                .into_iter()
+                .map(|thread| {
+                    thread.join().unwrap_or_else(|_| {
+                        Err(Fault {
+                            code: "role.load".into(),
+                            message: "loading the role failed inside the host".into(),
+                            remedy: Some("report it: this is a fault of Brain".into()),
+                        })
+                    })
+                })
+                .collect()
+        })
+    }
+}
+
+/// The workers of one run.
+struct Crew<'a> {
+    orchestrator: &'a Orchestrator,
+    bench: Bench<'a>,
+    plan: &'a Plan,
+    loaded: Vec<Result<Role, Fault>>,
+    todos: Vec<TodoItem>,
+    named: Vec<ContextRef>,
+    shared: Vec<ContextFile>,
+    request: &'a str,
+    watch: &'a (dyn Fn(Event) + Sync),
+}
+
+impl Crew<'_> {
+    /// Runs the support workers, in the order that their edges ask for.
+    fn support(&self) -> Result<Vec<Worked>, RunError> {
+        let support = self.plan.support();
+        let done: Mutex<Vec<Option<Worked>>> = Mutex::new(support.iter().map(|_| None).collect());
+        let upstream = |i: usize| -> Vec<usize> {
+            let after = support.get(i).map(|worker| worker.after.as_slice()).unwrap_or_default();
+            after.iter().filter_map(|role| support.iter().position(|other| other.role == *role)).collect()
+        };
+        let outcomes = run_jobs(support.len(), self.orchestrator.config.max_parallel, upstream, |i| {
+            let settled = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let seen: Vec<Worked> = upstream(i).into_iter().filter_map(|j| settled.get(j).cloned().flatten()).collect();
+            let worked = self.call(i, &seen);
+            let completed = worked.as_ref().is_ok_and(|w| w.result.progress.status == TaskStatus::Completed);
+            if let (Ok(worked), Some(slot)) = (&worked, done.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i)) {
+                *slot = Some(worked.clone());
+            }
+            (worked, completed)
+        });
+        outcomes
+            .into_iter()
+            .enumerate()
+            .map(|(i, outcome)| match outcome {
+                Outcome::Done(worked) => worked,
+                Outcome::Blocked => self.blocked(i, "what it waits for did not complete, or waits for it"),
+            })
+            .collect()
+    }
+
+    fn primary(&self, support: &[Worked]) -> Result<Worked, RunError> {
+        self.call(self.plan.workers.len() - 1, support)
+    }
+
+    /// Calls one worker with the results of those it waits for.
+    fn call(&self, index: usize, seen: &[Worked]) -> Result<Worked, RunError> {
+        let (Some(worker), Some(Ok(role))) = (self.plan.workers.get(index), self.loaded.get(index)) else {
+            return self.not_loaded(index);
+        };
+        if self.orchestrator.cancel.is_cancelled() {
+            return self.blocked(index, "the run was interrupted");
+        }
+        (self.watch)(Event::Started(worker.role.clone(), worker.phase));
+        let worked = self.with_job(index, role, seen, |job| self.bench.work(job))?;
+        let wall = worked.report.receipt.as_ref().map_or(0.0, |receipt| receipt.wall_ms);
+        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, wall));
+        Ok(worked)
+    }
+
+    fn blocked(&self, index: usize, reason: &str) -> Result<Worked, RunError> {
+        match self.loaded.get(index) {
+            Some(Ok(role)) => self.with_job(index, role, &[], |job| self.bench.blocked(job, reason)),
+            _ => self.not_loaded(index),
+        }
+    }
+
+    fn with_job(
+        &self,
+        index: usize,
+        role: &Role,
+        seen: &[Worked],
+        then: impl FnOnce(&Job<'_>) -> Result<Worked, RunError>,
+    ) -> Result<Worked, RunError> {
+        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
+            return self.not_loaded(index);
+        };
+        let installed = self.orchestrator.catalogue.get(worker.role.as_str())?;
+        let mut context: Vec<ContextFile> = self
+            .shared
+            .iter()
+            .filter(|file| file.path != CHANGES || installed.manifest.context.wants(CHANGES))
+            .cloned()
+            .collect();
+        context.extend(seen.iter().map(|worked| ContextFile {
+            path: format!("results/{}.json", worked.report.role),
+            kind: ContextRefKind::Summary,
+            label: format!("the result of {}", worked.report.role),
+            content: serde_json::to_vec_pretty(&worked.result).unwrap_or_default(),
+        }));
+        then(&Job {
+            role,
+            manifest: &installed.manifest,
+            phase: worker.phase,
+            goal: self.request,
+            todo: todo.clone(),
+            named: self.named.clone(),
+            context,
+        })
+    }
+
+    /// A role that could not be loaded takes no part; the report says why.
+    fn not_loaded(&self, index: usize) -> Result<Worked, RunError> {
+        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
+            return Err(RunError::Interrupted);
+        };
+        let fault = match self.loaded.get(index) {
+            Some(Err(fault)) => fault.clone(),
+            _ => Fault { code: "role.load".into(), message: "it was not loaded".into(), remedy: None },
+        };
+        let worked = self.bench.unloaded(&worker.role, worker.phase, self.request, todo, fault)?;
+        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, 0.0));
+        Ok(worked)
+    }
+}
+
+fn checked(request: &str) -> Result<&str, RunError> {
+    let request = request.trim();
+    if request.is_empty() {
+        return Err(RunError::Empty);
+    }
+    let found = request.chars().count();
+    if found > MAX_GOAL_CHARS {
+        return Err(RunError::TooLong { found, limit: MAX_GOAL_CHARS });
+    }
+    Ok(request)
+}
+
+/// The project's folder, as runs use it: absolute, and readable.
+///
+/// # Errors
+/// It does not exist, is no folder, or cannot be listed.
+pub fn open_project(path: &Path) -> Result<PathBuf, RunError> {
+    let fail = |source| RunError::Project { path: path.to_owned(), source };
+    let project = path.canonicalize().map_err(fail)?;
+    std::fs::read_dir(&project).map_err(fail)?;
+    Ok(project)
+}
+
+fn fault(error: &dyn miette::Diagnostic) -> Fault {
+    Fault {
+        code: error.code().map(|code| code.to_string()).unwrap_or_default(),
+        message: error.to_string(),
+        remedy: error.help().map(|help| help.to_string()),
+    }
+}
+
+fn report(
+    journal: &Journal,
+    request: &str,
+    plan: &Plan,
+    changes: Option<String>,
+    missing: Vec<String>,
+    support: Vec<Worked>,
+    primary: Worked,
+) -> RunReport {
+    let primary_role = primary.report.role.clone();
+    let everyone: Vec<&Worked> = support.iter().chain([&primary]).collect();
+    let findings =
+        merge(everyone.iter().flat_map(|w| w.result.findings.iter().map(|finding| (&w.report.role, finding))));
+    // The last to review is the one that saw most.
+    let reviewer = everyone.iter().rev().find(|w| w.result.review.is_some());
+    let review = reviewer.and_then(|w| w.result.review.clone());
+    let primary_reviews = reviewer.is_some_and(|w| w.report.role == primary_role);
+    let warnings = warnings(&everyone, review.as_ref(), primary_reviews);
+    let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
+    let summary = primary.result.summary.clone();
+    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).map(|w| w.report).collect();
+    RunReport {
+        version: REPORT_VERSION,
+        status,
+        task: request.to_owned(),
+        session_id: journal.id().clone(),
+        routing: Routing {
+            source: plan.source.clone(),
+            primary_role: Some(primary_role),
+            reason: plan.primary().map(|p| p.reason.clone()).unwrap_or_default(),
+        },
+        workers,
+        findings,
+        review,
+        clarification: None,
+        changes,
+        missing,
+        warnings,
+        summary,
+    }
+}
+
+fn warnings(
+    everyone: &[&Worked],
+    review: Option<&brain_packet::ReviewDecision>,
+    primary_reviews: bool,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for worked in everyone {
+        let report = &worked.report;
+        if let Some(fault) = &report.fault {
+            warnings.push(format!("{}: {}", report.role, fault.message));
+        } else if matches!(report.status, TaskStatus::Failed | TaskStatus::Blocked) {
+            warnings.push(format!("{}: {}", report.role, report.summary));
+        }
+        if !report.notes.is_empty() {
+            warnings.push(format!("{}: {} things in its answer were repaired; see its notes", report.role, report.notes.len()));
+        }
+        let Some(receipt) = &report.receipt else { continue };
+        let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
+        if denied > 0 {
+            warnings.push(format!("{}: asked for {denied} paths that it was not granted", report.role));
+        }
+        if receipt.files.names_skipped > 0 {
+            warnings.push(format!(
+                "{}: {} names are not UTF-8 and could not be shown to it",
+                report.role, receipt.files.names_skipped
+            ));
+        }
+        if receipt.files.quota_refusals > 0 {
+            warnings.push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
+        }
+        if receipt.output.dropped_bytes > 0 {
+            warnings.push(format!("{}: {} bytes of its output were not kept", report.role, receipt.output.dropped_bytes));
+        }
+        if let Some(error) = &receipt.output.log_error {
+            warnings.push(format!("{}: its private log could not be written: {error}", report.role));
+        }
+    }
+    if let Some(review) = review.filter(|r| r.decision == brain_packet::Verdict::Blocked && !primary_reviews) {
+        warnings.push(format!("nothing was reviewed: {}", review.rationale));
+    }
+    warnings
+}

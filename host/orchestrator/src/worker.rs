@@ -1,0 +1,364 @@
+//! One worker: its handoff, its context files, its call, and the records of all three.
+
+use std::path::{Path, PathBuf};
+
+use brain_journal::{ArtifactDigests, Journal, Phase, Record, TodoItem, journal_result};
+use brain_packet::{
+    AgentMessage, AgentTaskContext, ContextRef, ContextRefKind, HandoffId, HandoffPacket, MessageId, RoleName, TaskId,
+    TaskStatus, WorkerResult, normalise,
+};
+use brain_sandbox::{
+    CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Limits, Receipt, Role, Run, WORKSPACE, WorkspaceGrant,
+};
+
+use crate::artifacts::{collect, private_file, private_folder};
+use crate::config::Config;
+use crate::error::RunError;
+use crate::manifest::Manifest;
+use crate::plan::PlanPhase;
+use crate::report::{Fault, WorkerReport};
+
+/// The role whose answer must hold a decision.
+const REVIEW: &str = "review";
+
+/// The rules that every handoff carries.
+const CONSTRAINTS: &[&str] = &[
+    "Act as the assigned role, and as no other.",
+    "This packet goes from Brain to you. Brain owns the orchestration; you own this one task.",
+    "Use the packet and the files that it grants; nothing else of this run exists for you.",
+    "Echo the ids as they are given; Brain's own values are kept in any case.",
+    "Do not assume that you know what other workers saw or thought.",
+    "Return findings that are short and typed, each with its place.",
+];
+
+const EXPECTED: &str = "A worker-result: a summary meant for the user; findings with file and line where they have one; \
+    files worth reading as artifacts with the reason as label; risks and open questions.";
+
+/// One context file of a handoff.
+#[derive(Clone, Debug)]
+pub(crate) struct ContextFile {
+    /// Path below `/context`.
+    pub path: String,
+    pub kind: ContextRefKind,
+    pub label: String,
+    pub content: Vec<u8>,
+}
+
+/// What all workers of one run share.
+pub(crate) struct Bench<'a> {
+    pub project: &'a Path,
+    pub journal: &'a Journal,
+    pub config: &'a Config,
+    pub cancel: &'a CancelToken,
+}
+
+/// One worker that is to be called.
+pub(crate) struct Job<'a> {
+    pub role: &'a Role,
+    pub manifest: &'a Manifest,
+    pub phase: PlanPhase,
+    pub goal: &'a str,
+    pub todo: TodoItem,
+    /// What of the project is named: the project itself, or single files and folders.
+    pub named: Vec<ContextRef>,
+    pub context: Vec<ContextFile>,
+}
+
+/// Who does which task of a run.
+pub(crate) struct Seat<'a> {
+    role: &'a RoleName,
+    phase: PlanPhase,
+    todo: &'a TodoItem,
+}
+
+impl Job<'_> {
+    fn seat(&self) -> Seat<'_> {
+        Seat { role: self.role.name(), phase: self.phase, todo: &self.todo }
+    }
+}
+
+/// What came of one worker.
+#[derive(Clone, Debug)]
+pub(crate) struct Worked {
+    pub result: WorkerResult,
+    pub report: WorkerReport,
+}
+
+impl Bench<'_> {
+    /// Hands one job over and waits for its end. Fails only when a record or a file of Brain's own cannot be written.
+    pub(crate) fn work(&self, job: &Job<'_>) -> Result<Worked, RunError> {
+        let name = job.role.name();
+        let handoff = self.handoff(job);
+        let private = self.folder(self.journal.paths().private().join(name.as_str()))?;
+        let context = self.folder(private.join("context"))?;
+        for file in &job.context {
+            let path = context.join(&file.path);
+            if let Some(parent) = path.parent() {
+                self.folder(parent.to_owned())?;
+            }
+            private_file(&path, &file.content)
+                .map_err(|source| RunError::State { what: "a context file", path: path.clone(), source })?;
+        }
+        let artifacts = self.folder(private.join("artifacts"))?;
+        self.started(job, &handoff)?;
+        let run = job.role.run(Call {
+            handoff: &handoff,
+            files: FileGrants {
+                workspace: self.workspace(job.manifest, &handoff),
+                context: Some(context),
+                artifacts: Some(artifacts.clone()),
+            },
+            limits: effective_limits(job.manifest, self.config),
+            log: Some(private.join("output.log")),
+            cancel: self.cancel.clone(),
+        });
+        self.ended(job, &handoff, run, &artifacts)
+    }
+
+    /// A worker that is not called, since what it waits for did not complete.
+    pub(crate) fn blocked(&self, job: &Job<'_>, reason: &str) -> Result<Worked, RunError> {
+        let handoff = self.handoff(job);
+        let result = normalise::blocked(&handoff, reason);
+        self.conclude(&job.seat(), &handoff, result, None, None, &ArtifactDigests::default())
+    }
+
+    /// A role that could not be loaded, and so is not called.
+    pub(crate) fn unloaded(
+        &self,
+        role: &RoleName,
+        phase: PlanPhase,
+        goal: &str,
+        todo: &TodoItem,
+        fault: Fault,
+    ) -> Result<Worked, RunError> {
+        let handoff = self.handoff_for(role, goal, Vec::new());
+        let result = normalise::failed(&handoff, &fault.message, &[]);
+        self.conclude(&Seat { role, phase, todo }, &handoff, result, None, Some(fault), &ArtifactDigests::default())
+    }
+
+    fn folder(&self, path: PathBuf) -> Result<PathBuf, RunError> {
+        let at = path.clone();
+        private_folder(path).map_err(|source| RunError::State { what: "a private folder", path: at, source })
+    }
+
+    fn handoff(&self, job: &Job<'_>) -> HandoffPacket {
+        let mut refs = job.named.clone();
+        refs.extend(job.context.iter().map(|file| {
+            ContextRef::new(file.kind, format!("{CONTEXT}/{}", file.path)).labelled(file.label.clone())
+        }));
+        self.handoff_for(job.role.name(), job.goal, refs)
+    }
+
+    fn handoff_for(&self, role: &RoleName, goal: &str, refs: Vec<ContextRef>) -> HandoffPacket {
+        let session = self.journal.id();
+        let mut task = AgentTaskContext::new(task_id(session.as_str(), role), session.clone(), role.clone(), goal);
+        task.context_refs = refs;
+        let mut handoff = HandoffPacket::new(handoff_id(session.as_str(), role), task, EXPECTED);
+        handoff.constraints = CONSTRAINTS.iter().map(|c| (*c).to_owned()).collect();
+        handoff
+    }
+
+    /// The effective grant: what the manifest asks, of what the handoff names, less what the operator denies.
+    fn workspace(&self, manifest: &Manifest, handoff: &HandoffPacket) -> Option<WorkspaceGrant> {
+        if manifest.files.read.is_empty() {
+            return None;
+        }
+        Some(WorkspaceGrant {
+            root: self.project.to_owned(),
+            read: vec![
+                GlobLayer::new("manifest", manifest.files.read.iter().cloned()),
+                handoff_layer(&handoff.task.context_refs),
+            ],
+            deny: self.config.deny.clone(),
+            honour_gitignore: !manifest.files.gitignored,
+        })
+    }
+
+    fn started(&self, job: &Job<'_>, handoff: &HandoffPacket) -> Result<(), RunError> {
+        let (phase, worker) = (Phase::from(job.phase), job.role.name().clone());
+        let message = AgentMessage::handoff(message_id(handoff, "out"), handoff.clone());
+        self.journal.append(&Record::AgentMessage { phase, worker: worker.clone(), message })?;
+        self.todo(&job.seat(), TaskStatus::Running, None, None)?;
+        self.journal.append(&Record::WorkerStart {
+            phase,
+            worker,
+            goal: job.goal.to_owned(),
+            handoff_id: handoff.id.clone(),
+            task_id: handoff.task.id.clone(),
+        })?;
+        Ok(())
+    }
+
+    fn ended(
+        &self,
+        job: &Job<'_>,
+        handoff: &HandoffPacket,
+        run: Run,
+        artifacts: &Path,
+    ) -> Result<Worked, RunError> {
+        let Run { mut result, ended, receipt } = run;
+        if job.role.name().as_str() == REVIEW {
+            result = normalise::expect_review(result);
+        }
+        let store = self.journal.paths().artifacts();
+        let digests = collect(artifacts, &store, &mut result)
+            .map_err(|source| RunError::State { what: "an artifact", path: store, source })?;
+        let fault = (ended != Ended::Returned).then(|| Fault {
+            code: ended.code().into(),
+            message: ended.message(),
+            remedy: ended.remedy(),
+        });
+        self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)
+    }
+
+    fn conclude(
+        &self,
+        seat: &Seat<'_>,
+        handoff: &HandoffPacket,
+        result: WorkerResult,
+        receipt: Option<Receipt>,
+        fault: Option<Fault>,
+        digests: &ArtifactDigests,
+    ) -> Result<Worked, RunError> {
+        let (phase, worker) = (Phase::from(seat.phase), seat.role.clone());
+        let message = AgentMessage::result(message_id(handoff, "in"), worker.clone(), result.clone());
+        self.journal.append_with(&Record::AgentMessage { phase, worker: worker.clone(), message }, digests)?;
+        if let Some(fault) = &fault {
+            self.journal.append(&Record::WorkerError {
+                phase,
+                worker: worker.clone(),
+                handoff_id: Some(handoff.id.clone()),
+                code: Some(fault.code.clone()),
+                error: fault.message.clone(),
+            })?;
+        }
+        let value = serde_json::to_value(&receipt).unwrap_or_default();
+        self.journal.append_with(
+            &Record::WorkerEnd { phase, worker: worker.clone(), result: result.clone(), receipt: value },
+            digests,
+        )?;
+        let status = result.progress.status;
+        let error = fault.as_ref().map(|f| f.message.clone());
+        self.todo(seat, status, Some(result.summary.clone()).filter(|_| error.is_none()), error)?;
+        let kept = journal_result(result.clone(), digests);
+        Ok(Worked {
+            report: WorkerReport {
+                role: worker,
+                phase: seat.phase,
+                status,
+                handoff_id: handoff.id.clone(),
+                task_id: handoff.task.id.clone(),
+                summary: result.summary.clone(),
+                artifacts: kept.artifacts,
+                risks: result.risks.clone(),
+                next_questions: result.next_questions.clone(),
+                findings: result.findings.len(),
+                notes: result.notes.clone(),
+                fault,
+                receipt,
+            },
+            result,
+        })
+    }
+
+    fn todo(
+        &self,
+        seat: &Seat<'_>,
+        status: TaskStatus,
+        summary: Option<String>,
+        error: Option<String>,
+    ) -> Result<(), RunError> {
+        let todo = TodoItem { status, summary: summary.clone(), ..seat.todo.clone() };
+        self.journal.append(&Record::TodoUpdate {
+            phase: seat.phase.into(),
+            role: Some(seat.role.clone()),
+            status,
+            todo_ids: vec![todo.id.clone()],
+            todos: vec![todo],
+            summary,
+            error,
+        })?;
+        Ok(())
+    }
+}
+
+/// What a handoff names of the project, as globs: `/workspace` is all of it, anything below is itself and all below that.
+fn handoff_layer(refs: &[ContextRef]) -> GlobLayer {
+    let below = format!("{WORKSPACE}/");
+    let mut globs = Vec::new();
+    for reference in refs {
+        if reference.uri == WORKSPACE {
+            globs.push("**".to_owned());
+        } else if let Some(path) = reference.uri.strip_prefix(&below) {
+            let literal = escape(path);
+            globs.push(format!("{literal}/**"));
+            globs.push(literal);
+        }
+    }
+    GlobLayer::new("handoff", globs)
+}
+
+/// A glob that matches `path` and nothing else.
+fn escape(path: &str) -> String {
+    let mut glob = String::with_capacity(path.len());
+    for c in path.chars() {
+        match c {
+            '*' | '?' | '[' | ']' | '{' | '}' => glob.extend(['[', c, ']']),
+            '\\' => glob.push_str("[\\\\]"),
+            _ => glob.push(c),
+        }
+    }
+    glob
+}
+
+// A session's id and a role's name hold only characters that these ids take, and together stay below their length.
+fn task_id(session: &str, role: &RoleName) -> TaskId {
+    named(&format!("{session}:{role}"))
+}
+
+fn handoff_id(session: &str, role: &RoleName) -> HandoffId {
+    named(&format!("{session}:{role}:1"))
+}
+
+fn message_id(handoff: &HandoffPacket, direction: &str) -> MessageId {
+    named(&format!("{}:{direction}", handoff.id))
+}
+
+#[allow(clippy::unwrap_used, reason = "see the comment above the callers; a test covers the longest names")]
+fn named<T: std::str::FromStr<Err = brain_packet::IdError>>(id: &str) -> T {
+    id.parse().unwrap()
+}
+
+/// The limits that a role runs under.
+pub(crate) fn effective_limits(manifest: &Manifest, config: &Config) -> Limits {
+    manifest.limits.capped_by(&config.ceiling)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn ids_hold_for_the_longest_names() {
+        let role: RoleName = "r".repeat(64).parse().unwrap();
+        let session = "20260101-000000-abcdef";
+        assert_eq!(task_id(session, &role).as_str().len(), 22 + 1 + 64);
+        assert!(handoff_id(session, &role).as_str().ends_with(":1"));
+    }
+
+    #[test]
+    fn a_named_file_is_itself_whatever_its_name() {
+        let refs = [ContextRef::new(ContextRefKind::File, "/workspace/a[1]*{x}?.rs")];
+        let layer = handoff_layer(&refs);
+        let glob = globset::Glob::new(layer.globs.last().unwrap()).unwrap().compile_matcher();
+        assert!(glob.is_match("a[1]*{x}?.rs"));
+        assert!(!glob.is_match("a1xx.rs"));
+    }
+
+    #[test]
+    fn a_handoff_without_a_place_in_the_project_grants_none_of_it() {
+        let refs = [ContextRef::new(ContextRefKind::Summary, "/context/request.md")];
+        assert_eq!(handoff_layer(&refs).globs, Vec::<String>::new());
+    }
+}

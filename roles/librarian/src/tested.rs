@@ -1,0 +1,186 @@
+//! Which tests refer to a definition.
+
+use std::collections::{HashMap, HashSet};
+
+use brain_role::Tree;
+
+use crate::file::File;
+use crate::limits::{MAX_FILE_BYTES, MAX_TEST_BYTES, MAX_TEST_FILES_SEARCHED};
+use crate::outline::Kind;
+use crate::rank::Ranking;
+use crate::survey::Survey;
+use crate::words;
+
+/// Most definitions whose tests are looked for.
+const MAX_TARGETS: usize = 12;
+/// How much less than the best a definition may fit to be looked for.
+const NEAR_BEST: f32 = 0.6;
+/// Files whose definitions those are, best first.
+const MAX_TARGET_FILES: usize = 3;
+/// Most places that are kept of one test file.
+const MAX_USES_PER_FILE: usize = 20;
+/// Names that say nothing without the type they belong to.
+const COMMON: &[&str] = &[
+    "new", "run", "main", "from", "into", "get", "set", "default", "build", "open", "close", "read", "write", "create", "name", "id", "list", "load", "save", "init", "start", "stop", "call", "parse", "add",
+    "remove", "update", "delete", "append", "push", "next", "len", "fmt", "drop", "clone", "value", "data", "error", "result", "test", "tests", "path", "file", "line", "exports", "index", "key", "text", "send", "check",
+];
+
+/// A place in a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// Path of the test.
+    pub file: String,
+    /// 1-based line of the name.
+    pub line: u32,
+    /// The test around it.
+    pub test: Option<String>,
+    /// What it refers to.
+    pub target: String,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct Tested {
+    /// The definitions that were looked for.
+    pub targets: Vec<String>,
+    /// Where they are referred to, by file: the one nearest to what it tests first, then the one with the most targets. In each, tests proper come first.
+    pub uses: Vec<Vec<Use>>,
+    /// How many test files were searched.
+    pub searched: usize,
+    /// How many were not, for the budget.
+    pub not_searched: usize,
+}
+
+/// How many directories two paths have in common from the root on.
+fn shared(a: &str, b: &str) -> usize {
+    let folders = |path: &'_ str| path.rsplit_once('/').map_or(String::new(), |(folders, _)| folders.to_owned());
+    let (a, b) = (folders(a), folders(b));
+    a.split('/').zip(b.split('/')).take_while(|(a, b)| a == b).count()
+}
+
+struct Target<'a> {
+    name: &'a str,
+    container: Option<&'a str>,
+    qualified: String,
+    /// Whether the name alone is enough to know it.
+    distinct: bool,
+    file: &'a str,
+}
+
+impl Tested {
+    /// Looks for tests of the best definitions of the best files.
+    pub fn new(tree: &Tree, survey: &Survey, ranking: &Ranking) -> Self {
+        let targets = targets(survey, ranking);
+        let mut tested = Self { targets: targets.iter().map(|target| target.qualified.clone()).collect(), ..Self::default() };
+        if targets.is_empty() {
+            return tested;
+        }
+        let mut bytes = 0;
+        for file in survey.files.iter().filter(|file| file.read && file.has_tests()) {
+            if tested.searched >= MAX_TEST_FILES_SEARCHED || bytes + file.bytes > MAX_TEST_BYTES {
+                tested.not_searched += 1;
+                continue;
+            }
+            // A file that is gone since it was first read counts as not searched.
+            let Ok((content, _)) = tree.head(&file.path, MAX_FILE_BYTES) else {
+                tested.not_searched += 1;
+                continue;
+            };
+            tested.searched += 1;
+            bytes += content.len() as u64;
+            let uses = uses(&targets, file, &String::from_utf8_lossy(&content));
+            if !uses.is_empty() {
+                tested.uses.push(uses);
+            }
+        }
+        let different = |uses: &Vec<Use>| uses.iter().map(|found| found.target.as_str()).collect::<HashSet<_>>().len();
+        let near = |uses: &Vec<Use>| uses.iter().flat_map(|found| targets.iter().map(|target| shared(&found.file, target.file))).max();
+        let proper = |uses: &Vec<Use>| uses.iter().any(|found| found.test.is_some());
+        tested.uses.sort_by_cached_key(|uses| std::cmp::Reverse((proper(uses), near(uses), different(uses), uses.len())));
+        tested
+    }
+
+    /// How many different tests refer to a target, and in how many files they are. A test file that refers to one outside its tests does not count.
+    pub fn count(&self) -> (usize, usize) {
+        let tests: HashSet<_> = self.uses.iter().flatten().filter_map(|found| Some((&found.file, found.test.as_ref()?))).collect();
+        let files: HashSet<_> = tests.iter().map(|(file, _)| file).collect();
+        (tests.len(), files.len())
+    }
+}
+
+fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
+    let mut seen = HashMap::new();
+    for file in &survey.files {
+        for defined in &file.definitions {
+            *seen.entry(defined.definition.name.as_str()).or_insert(0usize) += 1;
+        }
+    }
+    let code = |file: &File| !file.test && file.language.class == crate::language::Class::Code;
+    let best = ranking.files.iter().filter(|ranked| code(&survey.files[ranked.file])).take(MAX_TARGET_FILES);
+    let best: Vec<_> = best.collect();
+    let fit = best.iter().flat_map(|ranked| ranked.best.iter().map(|(_, fit)| *fit)).fold(0.0, f32::max);
+    let named = best.iter().any(|ranked| survey.files[ranked.file].definitions.iter().any(|defined| defined.named));
+    let mut targets: Vec<Target> = Vec::new();
+    for ranked in best {
+        let file = &survey.files[ranked.file];
+        for (index, own) in &ranked.best {
+            if *own < fit * NEAR_BEST || (named && !file.definitions[*index].named) {
+                continue;
+            }
+            let definition = &file.definitions[*index].definition;
+            if definition.test || matches!(definition.kind, Kind::Heading | Kind::Section | Kind::Impl | Kind::Module) || definition.name.chars().count() < 2 {
+                continue;
+            }
+            let distinct = seen.get(definition.name.as_str()).is_some_and(|count| *count <= 2) && !COMMON.contains(&definition.name.as_str());
+            targets.push(Target { name: &definition.name, container: definition.container.as_deref(), qualified: definition.qualified(), distinct, file: &file.path });
+            if targets.len() >= MAX_TARGETS {
+                return targets;
+            }
+        }
+    }
+    targets
+}
+
+fn uses(targets: &[Target], file: &File, text: &str) -> Vec<Use> {
+    let mut present: HashSet<&str> = HashSet::new();
+    let names: HashSet<&str> = targets.iter().flat_map(|target| [Some(target.name), target.container]).flatten().collect();
+    let mut places: Vec<(u32, &str)> = Vec::new();
+    for (line, content) in (1..).zip(text.lines()) {
+        words::scan(content, |_, word| {
+            if names.contains(word) {
+                present.insert(word);
+                places.push((line, word));
+            }
+        });
+    }
+    let mut found: Vec<Use> = Vec::new();
+    // Whether any of them is inside a test, rather than in what tests share.
+    let mut proper = false;
+    for (line, word) in places {
+        let test = file.definitions.iter().rev().find(|defined| {
+            let definition = &defined.definition;
+            definition.top <= line && line <= definition.end && (definition.test || file.test) && matches!(definition.kind, Kind::Function | Kind::Method | Kind::Test)
+        });
+        // Outside a test file only what is inside a test counts.
+        if test.is_none() && !file.test {
+            continue;
+        }
+        let Some(target) = targets.iter().find(|target| {
+            target.name == word && (target.distinct || target.file == file.path || target.container.is_some_and(|container| present.contains(container)))
+        }) else {
+            continue;
+        };
+        let test = test.filter(|defined| defined.definition.kind == Kind::Test);
+        proper |= test.is_some();
+        let test = test.map(|defined| defined.definition.qualified());
+        if found.iter().any(|known| known.test == test && known.target == target.qualified) || found.len() >= MAX_USES_PER_FILE {
+            continue;
+        }
+        found.push(Use { file: file.path.clone(), line, test, target: target.qualified.clone() });
+    }
+    // Imports and helpers are no tests.
+    if proper {
+        found.retain(|known| known.test.is_some());
+    }
+    found
+}
