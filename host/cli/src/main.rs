@@ -1,1 +1,35 @@
-fn main() {}
+//! `brain`: hands work to sandboxed roles and shows what came of it.
+//!
+//! This crate reads arguments and renders. What a run is, what a role may do and what is kept are the business of the
+//! crates below it.
+
+mod args;
+mod commands;
+mod exit;
+mod place;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+use crate::exit::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match &args.command {
+        Command::Run(run) => commands::run::run(&args.place, run),
+        Command::Role { command } => commands::role::role(&args.place, command),
+        Command::Sessions { command } => commands::sessions::sessions(&args.place, command.as_ref()),
+        Command::Doctor { json } => commands::doctor::doctor(&args.place, *json),
+        Command::Schema { out } => commands::schema::schema(out),
+    };
+    match done {
+        Ok(exit) => exit.into(),
+        Err(Failure { error, exit }) => {
+            show::failure(error.as_ref());
+            exit.into()
+        }
+    }
+}

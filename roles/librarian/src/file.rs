@@ -180,6 +180,17 @@ impl File {
         }
     }
 
+    /// Keeps `room` definitions; where it has more, only those with something of the goal, at most `room_for_matches`. How many are gone.
+    pub fn keep(&mut self, room: usize, room_for_matches: usize) -> usize {
+        let before = self.definitions.len();
+        if before > room {
+            self.definitions.retain(|defined| defined.named || (defined.name | defined.container | defined.doc | defined.body) != 0);
+            self.definitions.truncate(room_for_matches);
+            self.definitions.shrink_to_fit();
+        }
+        before - self.definitions.len()
+    }
+
     /// Whether it has tests, whatever its path.
     pub fn has_tests(&self) -> bool {
         self.test || self.definitions.iter().any(|defined| defined.definition.test)

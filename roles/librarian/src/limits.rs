@@ -12,8 +12,11 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Most bytes that are read in all: 64 MiB.
 pub const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Most definitions that are kept in all.
+/// Most definitions that are kept in all for the map. Beyond it, only those that have something of the goal are.
 pub const MAX_DEFINITIONS: usize = 100_000;
+
+/// Most definitions that are kept in all, those with something of the goal included.
+pub const MAX_DEFINITIONS_WITH_MATCHES: usize = 150_000;
 
 /// Most definitions that are kept of one file.
 pub const MAX_DEFINITIONS_PER_FILE: usize = 4_000;

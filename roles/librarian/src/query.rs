@@ -20,6 +20,37 @@ pub struct Word {
     pub weight: f32,
 }
 
+/// A set of pairs of bytes.
+#[derive(Debug)]
+struct Starts(Vec<u64>);
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self(vec![0; (1 << 16) / 64])
+    }
+}
+
+impl Starts {
+    /// The pair that a word begins with, as if it were in small letters.
+    fn of(word: &str) -> Option<usize> {
+        let bytes = word.as_bytes();
+        let first = bytes.first()?.to_ascii_lowercase();
+        let second = bytes.get(1).map_or(0, u8::to_ascii_lowercase);
+        Some(usize::from(u16::from_be_bytes([first, second])))
+    }
+
+    fn insert(&mut self, word: &str) {
+        if let Some(pair) = Self::of(word) {
+            self.0[pair / 64] |= 1 << (pair % 64);
+        }
+    }
+
+    /// `true` also for a word outside ASCII, whose small letters may begin with other bytes.
+    fn may_have(&self, word: &str) -> bool {
+        Self::of(word).is_some_and(|pair| self.0[pair / 64] & (1 << (pair % 64)) != 0 || !word.is_ascii())
+    }
+}
+
 /// A goal, ready to be compared with a tree.
 #[derive(Debug, Default)]
 pub struct Query {
@@ -28,7 +59,7 @@ pub struct Query {
     /// From a stem to the word it stands for and how much it counts for it.
     stems: HashMap<String, (u8, f32)>,
     /// First two bytes of all stems, so that most words of a tree are dismissed without a stem being made.
-    starts: Vec<[u8; 2]>,
+    starts: Starts,
     /// Identifiers that the goal names as such: `Journal::append`, `read_text`. Each is its last part and what stands before it.
     pub identifiers: Vec<(String, Option<String>)>,
     /// Paths or file names that the goal names.
@@ -130,13 +161,7 @@ impl Query {
 
     /// The word that a part of an identifier stands for, and how much it counts for it.
     pub fn find(&self, part: &str) -> Option<(usize, f32)> {
-        let bytes = part.as_bytes();
-        let start = match bytes {
-            [a, b, ..] => [a.to_ascii_lowercase(), b.to_ascii_lowercase()],
-            [a] => [a.to_ascii_lowercase(), 0],
-            [] => return None,
-        };
-        if !self.starts.contains(&start) && start.iter().all(u8::is_ascii) {
+        if !self.starts.may_have(part) {
             return None;
         }
         self.stems.get(&words::stem(part)).map(|(word, weight)| (usize::from(*word), *weight))
@@ -202,7 +227,7 @@ impl Query {
         let index = self.words.len() as u8;
         let written = words::stem(&text);
         for own in [&stem, &written] {
-            self.start(own);
+            self.starts.insert(own);
             self.stems.insert(own.clone(), (index, 1.0));
         }
         for group in RELATED {
@@ -211,22 +236,11 @@ impl Query {
             }
             for word in *group {
                 let related = words::stem(word);
-                self.start(&related);
+                self.starts.insert(&related);
                 self.stems.entry(related).or_insert((index, RELATED_WEIGHT));
             }
         }
         self.words.push(Word { text, weight });
-    }
-
-    fn start(&mut self, stem: &str) {
-        let start = match stem.as_bytes() {
-            [a, b, ..] => [*a, *b],
-            [a] => [*a, 0],
-            [] => return,
-        };
-        if !self.starts.contains(&start) {
-            self.starts.push(start);
-        }
     }
 }
 

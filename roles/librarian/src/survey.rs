@@ -7,7 +7,7 @@ use brain_role::{Tree, WalkLimits};
 use crate::entry::{self, EntryPoint};
 use crate::language::{self, Class};
 use crate::file::{File, depth, ends_with_path};
-use crate::limits::{MAX_DEFINITIONS, MAX_ENTRY_POINTS, MAX_FILE_BYTES, MAX_FILES_LISTED, MAX_FILES_READ, MAX_TOTAL_BYTES};
+use crate::limits::{MAX_DEFINITIONS, MAX_DEFINITIONS_WITH_MATCHES, MAX_ENTRY_POINTS, MAX_FILE_BYTES, MAX_FILES_LISTED, MAX_FILES_READ, MAX_TOTAL_BYTES};
 use crate::outline::{self, Lines, Made};
 use crate::query::Query;
 
@@ -149,13 +149,10 @@ impl Survey {
             if self.entries.len() < MAX_ENTRY_POINTS { self.entries.push(entry) } else { self.entries_dropped += 1 }
         }
         self.definitions_dropped += outline.dropped;
-        let room = MAX_DEFINITIONS.saturating_sub(self.definitions_kept);
-        let mut definitions = outline.definitions;
-        self.definitions_dropped += definitions.len().saturating_sub(room);
-        definitions.truncate(room);
         let file = &mut self.files[index];
-        file.define(query, definitions);
+        file.define(query, outline.definitions);
         file.scan(query, text, &lines, &outline.comments);
+        self.definitions_dropped += file.keep(MAX_DEFINITIONS.saturating_sub(self.definitions_kept), MAX_DEFINITIONS_WITH_MATCHES.saturating_sub(self.definitions_kept));
         self.definitions_kept += file.definitions.len();
     }
 }

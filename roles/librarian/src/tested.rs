@@ -13,7 +13,7 @@ use crate::words;
 
 /// Most definitions whose tests are looked for.
 const MAX_TARGETS: usize = 12;
-/// How much less than the best a definition may fit to be looked for.
+/// Definitions below this part of the best of their file are not looked for.
 const NEAR_BEST: f32 = 0.6;
 /// Files whose definitions those are, best first.
 const MAX_TARGET_FILES: usize = 3;
@@ -118,11 +118,11 @@ fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
     let code = |file: &File| !file.test && file.language.class == crate::language::Class::Code;
     let best = ranking.files.iter().filter(|ranked| code(&survey.files[ranked.file])).take(MAX_TARGET_FILES);
     let best: Vec<_> = best.collect();
-    let fit = best.iter().flat_map(|ranked| ranked.best.iter().map(|(_, fit)| *fit)).fold(0.0, f32::max);
     let named = best.iter().any(|ranked| survey.files[ranked.file].definitions.iter().any(|defined| defined.named));
     let mut targets: Vec<Target> = Vec::new();
     for ranked in best {
         let file = &survey.files[ranked.file];
+        let fit = ranked.best.first().map_or(0.0, |(_, fit)| *fit);
         for (index, own) in &ranked.best {
             if *own < fit * NEAR_BEST || (named && !file.definitions[*index].named) {
                 continue;

@@ -8,7 +8,7 @@ pub const RULES: &[&str] = &[
     "danger/js-child-process", "danger/js-dangerous-html", "danger/js-document-write", "danger/js-eval", "danger/js-inner-html",
     "danger/js-new-function", "danger/js-sql", "danger/js-tls-verify", "danger/js-weak-random",
     "danger/php-command", "danger/php-eval", "danger/php-include", "danger/php-sql", "danger/php-unserialize",
-    "danger/python-debug", "danger/python-eval", "danger/python-exec", "danger/python-mktemp", "danger/python-os-system",
+    "danger/python-debug", "danger/python-eval", "danger/python-exec", "danger/python-jwt-verify", "danger/python-mktemp", "danger/python-os-system",
     "danger/python-pickle", "danger/python-shell-true", "danger/python-sql", "danger/python-tls-verify", "danger/python-weak-hash",
     "danger/python-weak-random", "danger/python-yaml-load",
     "danger/ruby-command", "danger/ruby-eval", "danger/ruby-marshal", "danger/ruby-send", "danger/ruby-sql",

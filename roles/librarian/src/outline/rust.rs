@@ -5,17 +5,11 @@ use ra_ap_parser::{Edition, LexedStr, StrStep, TopEntryPoint};
 
 use super::{Definition, Found, Kind, Lines};
 
-/// A node of the syntax tree that is open.
-struct Node {
-    kind: SyntaxKind,
-    /// Index into the items that are open; only for items.
-    item: bool,
-}
-
 /// An item that is open.
-#[derive(Default)]
 struct Item {
-    kind: Option<Kind>,
+    /// Its place in the nodes.
+    at: usize,
+    kind: Kind,
     name: String,
     line: u32,
     top: u32,
@@ -24,7 +18,7 @@ struct Item {
     test: bool,
     /// `#[cfg(test)]`.
     for_tests: bool,
-    /// An impl: whether `for` was seen, the interface before it, and the type.
+    /// What an impl implements, once `for` was seen; the name is that of the type.
     interface: Option<String>,
     has_body: bool,
 }
@@ -32,7 +26,7 @@ struct Item {
 pub(super) fn outline(text: &str) -> Found {
     let lexed = LexedStr::new(Edition::CURRENT, text);
     let output = TopEntryPoint::SourceFile.parse(&lexed.to_input(Edition::CURRENT));
-    let mut reader = Reader { lines: Lines::new(text), nodes: Vec::new(), items: Vec::new(), found: Found::default(), offset: 0, macros: Macros::default() };
+    let mut reader = Reader { lines: Lines::new(text), nodes: Vec::new(), items: Vec::new(), attributes: 0, trees: 0, found: Found::default(), offset: 0, macros: Macros::default() };
     lexed.intersperse_trivia(&output, &mut |step| match step {
         StrStep::Enter { kind } => reader.enter(kind),
         StrStep::Exit => reader.exit(),
@@ -44,8 +38,13 @@ pub(super) fn outline(text: &str) -> Found {
 
 struct Reader {
     lines: Lines,
-    nodes: Vec<Node>,
+    /// The nodes of the syntax tree that are open, outermost first.
+    nodes: Vec<SyntaxKind>,
+    /// Those of them that are items.
     items: Vec<Item>,
+    /// How many of them are attributes, and how many hold the tokens of a macro call.
+    attributes: usize,
+    trees: usize,
     found: Found,
     offset: usize,
     macros: Macros,
@@ -79,25 +78,48 @@ impl Reader {
     }
 
     fn enter(&mut self, kind: SyntaxKind) {
-        let item = item_kind(kind);
-        if item.is_some() {
+        if let Some(item) = item_kind(kind) {
             let line = self.line();
-            self.items.push(Item { kind: item, line, top: line, ..Item::default() });
-        } else if kind == ITEM_LIST
-            && let Some(item) = self.items.last_mut()
-        {
-            item.has_body = true;
+            self.items.push(Item {
+                at: self.nodes.len(),
+                kind: item,
+                name: String::new(),
+                line,
+                top: line,
+                attributes: String::new(),
+                test: false,
+                for_tests: false,
+                interface: None,
+                has_body: false,
+            });
         }
-        self.nodes.push(Node { kind, item: item.is_some() });
+        match kind {
+            ITEM_LIST => {
+                if let Some(item) = self.items.last_mut() {
+                    item.has_body = true;
+                }
+            }
+            ATTR => self.attributes += 1,
+            TOKEN_TREE => self.trees += 1,
+            _ => {}
+        }
+        self.nodes.push(kind);
     }
 
     fn exit(&mut self) {
-        let Some(node) = self.nodes.pop() else { return };
-        if !node.item {
-            return;
+        match self.nodes.pop() {
+            Some(ATTR) => self.attributes -= 1,
+            Some(TOKEN_TREE) => self.trees -= 1,
+            _ => {}
         }
-        let Some(item) = self.items.pop() else { return };
-        let Some(mut kind) = item.kind else { return };
+        if let Some(item) = self.items.pop_if(|item| item.at == self.nodes.len()) {
+            self.define(item);
+        }
+    }
+
+    /// An item ends.
+    fn define(&mut self, item: Item) {
+        let mut kind = item.kind;
         let in_tests = self.in_tests();
         let (name, container) = match kind {
             // What an impl adds to a type is found under the type; that a type has an interface is worth a line.
@@ -107,12 +129,12 @@ impl Reader {
             },
             // `mod name;` only says that another file is there.
             Kind::Module if !item.has_body => return,
-            _ => (item.name, self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty())),
+            _ => (item.name, self.container()),
         };
         if name.is_empty() || name == "_" {
             return;
         }
-        if kind == Kind::Function && matches!(self.items.last().and_then(|outer| outer.kind), Some(Kind::Impl | Kind::Interface)) {
+        if kind == Kind::Function && matches!(self.items.last().map(|outer| outer.kind), Some(Kind::Impl | Kind::Interface)) {
             kind = Kind::Method;
         }
         if item.test && matches!(kind, Kind::Function | Kind::Method) {
@@ -123,6 +145,10 @@ impl Reader {
         self.found.definitions.push(Definition { name, kind, container, line: item.line, top: item.top, end, test });
     }
 
+    fn container(&self) -> Option<String> {
+        self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty())
+    }
+
     fn in_tests(&self) -> bool {
         self.items.iter().any(|outer| outer.test || outer.for_tests)
     }
@@ -131,7 +157,7 @@ impl Reader {
         if kind == COMMENT {
             self.found.comments.push(self.offset..self.offset + text.len());
         }
-        if !self.nodes.is_empty() {
+        if !kind.is_trivia() {
             self.place(kind, text);
         }
         self.offset += text.len();
@@ -139,57 +165,42 @@ impl Reader {
 
     /// Gives a token to the innermost item.
     fn place(&mut self, kind: SyntaxKind, text: &str) {
-        if self.nodes.iter().rev().any(|node| node.kind == TOKEN_TREE) && !self.in_attribute() {
+        if self.trees > 0 && self.attributes == 0 {
             return self.in_macro(kind, text);
         }
-        let line = self.line();
-        let depth = self.nodes.len();
-        let Some(at) = self.nodes.iter().rposition(|node| node.item) else { return };
-        let path: Vec<SyntaxKind> = self.nodes[at + 1..depth].iter().map(|node| node.kind).collect();
         let Some(item) = self.items.last_mut() else { return };
-        match path.as_slice() {
+        match &self.nodes[item.at + 1..] {
             [ATTR, ..] => {
-                if !kind.is_trivia() {
-                    item.attributes.push_str(text);
-                    if kind == R_BRACK {
-                        item.test |= is_test(&item.attributes);
-                        item.for_tests |= is_for_tests(&item.attributes);
-                    }
+                item.attributes.push_str(text);
+                if kind == R_BRACK {
+                    item.test |= is_test(&item.attributes);
+                    item.for_tests |= is_for_tests(&item.attributes);
                 }
             }
-            [NAME] if item.kind != Some(Kind::Impl) => {
+            [NAME] if item.kind != Kind::Impl => {
                 item.name = text.trim_start_matches("r#").to_owned();
-                item.line = line;
+                item.line = self.lines.of(self.offset);
             }
             // The last plain name of the path is the type's, whatever its arguments.
             [PATH_TYPE | REF_TYPE | DYN_TRAIT_TYPE, rest @ ..]
-                if item.kind == Some(Kind::Impl) && kind == IDENT && rest.last() == Some(&NAME_REF) && !rest.contains(&GENERIC_ARG_LIST) =>
+                if item.kind == Kind::Impl && kind == IDENT && rest.last() == Some(&NAME_REF) && !rest.contains(&GENERIC_ARG_LIST) =>
             {
                 item.name = text.to_owned();
             }
-            [] if kind == FOR_KW && item.kind == Some(Kind::Impl) => {
+            [] if kind == FOR_KW && item.kind == Kind::Impl => {
                 item.interface = Some(std::mem::take(&mut item.name));
-                item.line = line;
+                item.line = self.lines.of(self.offset);
             }
             _ => {}
         }
     }
 
-    fn in_attribute(&self) -> bool {
-        let item = self.nodes.iter().rposition(|node| node.item).unwrap_or(0);
-        self.nodes[item..].iter().any(|node| node.kind == ATTR)
-    }
-
     fn in_macro(&mut self, kind: SyntaxKind, text: &str) {
-        if kind.is_trivia() {
-            return;
-        }
         if kind == IDENT && self.macros.after_fn {
             let (line, test) = (self.line(), std::mem::take(&mut self.macros.test));
-            let container = self.items.last().map(|outer| outer.name.clone()).filter(|name| !name.is_empty());
             let kind = if test { Kind::Test } else { Kind::Function };
             let test = test || self.in_tests();
-            self.found.definitions.push(Definition { name: text.to_owned(), kind, container, line, top: line, end: line, test });
+            self.found.definitions.push(Definition { name: text.to_owned(), kind, container: self.container(), line, top: line, end: line, test });
         }
         self.macros.after_fn = kind == FN_KW;
         self.macros.test |= kind == IDENT && text == "test";

@@ -39,6 +39,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("danger/python-yaml-load", "yaml.load_all", yaml, "loads YAML with a loader that builds any object", "Use yaml.safe_load_all."),
     rule("danger/python-yaml-load", "yaml.unsafe_load", called, "loads YAML with a loader that builds any object", "Use yaml.safe_load."),
     rule("danger/python-tls-verify", "verify", verify_false, TLS, TLS_FIX),
+    rule("danger/python-jwt-verify", "verify", decodes_unverified, "reads a signed token without checking its signature", "Leave verification on, and name the allowed algorithms."),
     rule("danger/python-tls-verify", "ssl._create_unverified_context", always, TLS, TLS_FIX),
     rule("danger/python-tls-verify", "CERT_NONE", cert_none, TLS, TLS_FIX),
     rule("danger/python-weak-hash", "hashlib.md5", weak_hash, "hashes a secret with MD5", "Use hashlib.scrypt, argon2 or bcrypt for passwords; SHA-256 for the rest."),
@@ -106,13 +107,18 @@ fn loads(site: &Site<'_>) -> Option<Severity> {
 
 fn yaml(site: &Site<'_>) -> Option<Severity> {
     let arguments = site.source.code(site.arguments()?);
-    // ruamel's round-trip object is usually called `yaml` too.
-    let safe = arguments.contains("Safe") || arguments.contains("BaseLoader") || site.source.raw.contains("ruamel") || site.is_method();
-    (!safe).then_some(High)
+    // PyYAML's module, and not an object or another module of that name: ruamel's round-trip object is usually called `yaml` too.
+    let is_module = site.source.code.lines().map(str::trim).any(|line| line.starts_with("import ") && crate::source::has_word(line, "yaml"));
+    if !is_module || site.is_method() || arguments.contains("Safe") || arguments.contains("BaseLoader") {
+        return None;
+    }
+    let loader = arguments.contains("Loader");
+    let any = arguments.contains("UnsafeLoader") || arguments.contains("yaml.Loader");
+    Some(if loader && !any { Medium } else { High })
 }
 
 fn verify_false(site: &Site<'_>) -> Option<Severity> {
-    if site.is_keyword("False") {
+    if site.is_keyword("False") && !is_decoding(site) {
         // In a call, or on a session: `session.verify = False`.
         let in_call = site.source.enclosing_call(site.at.start).is_some_and(|(name, arguments)| {
             !name.is_empty() && !site.source.code(site.source.line_around(arguments.start)).trim_start().starts_with("def ")
@@ -122,9 +128,21 @@ fn verify_false(site: &Site<'_>) -> Option<Severity> {
     None
 }
 
+/// `jwt.decode(token, verify=False)`.
+fn decodes_unverified(site: &Site<'_>) -> Option<Severity> {
+    (site.is_keyword("False") && is_decoding(site)).then_some(Medium)
+}
+
+fn is_decoding(site: &Site<'_>) -> bool {
+    site.source.enclosing_call(site.at.start).is_some_and(|(name, _)| name.ends_with("decode"))
+}
+
 /// `cert_reqs=ssl.CERT_NONE`, `context.verify_mode = ssl.CERT_NONE`; a comparison is none.
 fn cert_none(site: &Site<'_>) -> Option<Severity> {
     let line = site.source.code(site.line().start..site.at.start);
+    if line.trim_start().starts_with("def ") {
+        return None;
+    }
     let given = line.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '.' | '_')).trim_end();
     (given.ends_with('=') && !given.ends_with("==") && !given.ends_with("!=")).then_some(High)
 }

@@ -82,6 +82,9 @@ fn severity(source: &Source<'_>, literal: &Literal, text: &str) -> Option<Severi
     if spots.iter().all(|(_, name)| is_constant_name(name)) {
         return None;
     }
+    if ["quote_name", "quote_ident", "quoteIdentifier", "quote_column", "quote_table", "escapeId"].iter().any(|word| behind.contains(word) || text.contains(word)) {
+        return Some(Low);
+    }
     let value = spots.iter().any(|(at, name)| !is_constant_name(name) && is_value(text.get(..*at).unwrap_or_default()));
     Some(if value { High } else if source.language == Language::Rust || spots.iter().all(|(_, name)| is_table_name(name)) { Low } else { Medium })
 }
@@ -141,16 +144,18 @@ fn placeholders(language: Language, text: &str) -> Vec<(usize, String)> {
         _ => &["%s"],
     };
     signs.iter().flat_map(|sign| text.match_indices(sign)).map(|(at, _)| {
-        let name = text.get(at + 1..).and_then(|rest| rest.split('}').next()).filter(|name| language == Language::Rust && name.len() < 40).unwrap_or_default();
+        // `{table}` and `%(table)s` have a name; `{}` and `%s` have none.
+        let named = text.get(at..).filter(|rest| rest.starts_with('{') || rest.starts_with("%("));
+        let name = named.and_then(|rest| rest.split(['}', ')']).next()).map(|rest| rest.trim_start_matches(['{', '%', '('])).filter(|name| name.len() < 40).unwrap_or_default();
         (at, name.to_owned())
     }).collect()
 }
 
-/// Whether a value is expected here: behind a comparison or a quote, and not where a table is named.
+/// Whether a value is expected here: behind a comparison or a quote (a double quote is for names), and not where a table is named.
 fn is_value(before: &str) -> bool {
     let before = before.trim_end();
     let upper: String = before.chars().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<String>().to_ascii_uppercase();
-    before.ends_with(['=', '\'', '"', '<', '>', '%']) || [" LIKE", "VALUES (", "VALUES(", " IN (", " IN(", "WHERE", " AND", " OR"].iter().any(|end| upper.ends_with(end))
+    before.ends_with(['=', '\'', '<', '>', '%']) || [" LIKE", "VALUES (", "VALUES(", "WHERE", " AND", " OR"].iter().any(|end| upper.ends_with(end))
 }
 
 fn is_constant_name(name: &str) -> bool {

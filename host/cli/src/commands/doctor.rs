@@ -1,0 +1,180 @@
+//! `brain doctor`: what Brain needs of this machine and project, checked one by one.
+
+use std::path::Path;
+use std::process::Command;
+
+use brain_orchestrator::{Config, open_project};
+use brain_sandbox::{Limits, Sandbox, SandboxConfig};
+use serde::Serialize;
+
+use crate::args::PlaceArgs;
+use crate::exit::{Exit, Outcome, print, print_json};
+use crate::show;
+
+/// How one check came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Health {
+    /// As it should be.
+    Ok,
+    /// Brain works, but not all of it.
+    Warning,
+    /// Brain does not work.
+    Error,
+}
+
+/// One check.
+#[derive(Debug, Serialize)]
+pub struct Checked {
+    /// Its name.
+    pub id: &'static str,
+    /// How it came out.
+    pub status: Health,
+    /// What was found.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+}
+
+/// All checks.
+#[derive(Debug, Serialize)]
+pub struct Diagnosis {
+    /// The worst of them.
+    pub status: Health,
+    /// In the order in which a run needs them.
+    pub checks: Vec<Checked>,
+}
+
+/// Checks everything, and fails when something does not work.
+pub fn doctor(place: &PlaceArgs, json: bool) -> Outcome {
+    let mut checks = vec![home(place), config(place), project(place), git(&place.project)];
+    checks.extend(roles(place));
+    checks.push(cache(place));
+    let status = checks.iter().map(|c| c.status).max().unwrap_or(Health::Ok);
+    let diagnosis = Diagnosis { status, checks };
+    if json {
+        print_json(&diagnosis)?;
+    } else {
+        print(&show::diagnosis(&diagnosis))?;
+    }
+    Ok(if status == Health::Error { Exit::Failed } else { Exit::Done })
+}
+
+fn ok(id: &'static str, message: impl Into<String>) -> Checked {
+    Checked { id, status: Health::Ok, message: message.into(), fix: None }
+}
+
+fn bad(id: &'static str, status: Health, message: impl Into<String>, fix: impl Into<String>) -> Checked {
+    Checked { id, status, message: message.into(), fix: Some(fix.into()) }
+}
+
+fn home(place: &PlaceArgs) -> Checked {
+    let Ok(home) = place.home() else {
+        return bad("home", Health::Error, "there is no BRAIN_HOME and no HOME", "set BRAIN_HOME");
+    };
+    let probe = std::fs::create_dir_all(&home).and_then(|()| tempfile::Builder::new().prefix(".doctor-").tempfile_in(&home));
+    match probe {
+        Ok(_) => ok("home", format!("{} can be written", home.display())),
+        Err(e) => bad(
+            "home",
+            Health::Error,
+            format!("{} cannot be written: {e}", home.display()),
+            "check its permissions and the disk, or set BRAIN_HOME to another folder",
+        ),
+    }
+}
+
+fn config(place: &PlaceArgs) -> Checked {
+    let Ok(home) = place.home() else { return bad("config", Health::Error, "no home", "set BRAIN_HOME") };
+    match Config::load(&home, Some(&place.project)) {
+        Ok(config) if config.sources.is_empty() => ok("config", "no configuration files: the defaults are in force"),
+        Ok(config) => {
+            let files: Vec<_> = config.sources.iter().map(|p| p.display().to_string()).collect();
+            ok("config", format!("read {}", files.join(", ")))
+        }
+        Err(e) => {
+            let help = miette::Diagnostic::help(&e).map(|h| h.to_string()).unwrap_or_default();
+            bad("config", Health::Error, e.to_string(), help)
+        }
+    }
+}
+
+fn project(place: &PlaceArgs) -> Checked {
+    match open_project(&place.project) {
+        Ok(project) => ok("project", format!("{} can be read", project.display())),
+        Err(e) => bad("project", Health::Error, e.to_string(), "run it in the project's folder, or give --project"),
+    }
+}
+
+fn git(project: &Path) -> Checked {
+    let inside = Command::new("git").args(["rev-parse", "--is-inside-work-tree"]).current_dir(project).output();
+    match inside {
+        Ok(output) if output.status.success() => ok("git", "the project is a git work tree"),
+        Ok(_) => bad("git", Health::Warning, "the project is not a git work tree", "without git there is no change to review: `git init`"),
+        Err(e) => bad("git", Health::Warning, format!("git cannot be run: {e}"), "install git: without it there is no change to review"),
+    }
+}
+
+fn roles(place: &PlaceArgs) -> Vec<Checked> {
+    let (Ok(catalogue), Ok(sandbox)) = (place.catalogue(), place.sandbox()) else {
+        return vec![bad("sandbox", Health::Error, "the sandbox cannot start", "report it with this machine's details")];
+    };
+    let mut checks = vec![ok(
+        "sandbox",
+        format!("wasmtime starts; a call has {} s and {} by default", Limits::default().deadline_ms / 1000, brain_sandbox::show_bytes(Limits::default().memory_bytes)),
+    )];
+    for fault in &catalogue.faults {
+        let help = miette::Diagnostic::help(fault).map(|h| h.to_string()).unwrap_or_default();
+        checks.push(bad("role", Health::Warning, fault.to_string(), help));
+    }
+    if catalogue.is_empty() {
+        checks.push(bad("roles", Health::Error, "there are no roles", "build the vetted ones: `cargo xtask roles`"));
+    }
+    for role in catalogue.iter() {
+        let name = &role.manifest.name;
+        checks.push(match role.bytes() {
+            Err(e) => bad("role", Health::Error, e.to_string(), "build the role again"),
+            Ok(bytes) => {
+                let report = sandbox.check(&bytes);
+                match report.first_fault() {
+                    None => ok("role", format!("{name} {} ({}) fits the contract", role.manifest.version, role.origin)),
+                    Some(row) => bad(
+                        "role",
+                        Health::Error,
+                        format!("{name}: {}: {}", row.item, row.offered),
+                        row.remedy.clone().unwrap_or_default(),
+                    ),
+                }
+            }
+        });
+    }
+    checks
+}
+
+/// Compiles a component of a few bytes twice: the second time has to come from the cache.
+fn cache(place: &PlaceArgs) -> Checked {
+    let Ok(home) = place.home() else { return bad("cache", Health::Warning, "no home", "set BRAIN_HOME") };
+    let dir = home.join("cache/compiled");
+    let found = std::fs::read_dir(&dir).map(|entries| entries.count()).unwrap_or(0);
+    let Some(role) = place.catalogue().ok().and_then(|c| c.iter().next().map(|r| (r.manifest.name.clone(), r.bytes())))
+    else {
+        return ok("cache", format!("{} ({found} files)", dir.display()));
+    };
+    let (name, Ok(bytes)) = role else { return ok("cache", format!("{} ({found} files)", dir.display())) };
+    let compiled = |dir: &Path| -> Option<u64> {
+        let sandbox = Sandbox::new(SandboxConfig { cache_dir: Some(dir.into()), ..SandboxConfig::default() }).ok()?;
+        sandbox.load(&name, &bytes).ok()?;
+        Some(sandbox.compilations())
+    };
+    compiled(&dir);
+    match compiled(&dir) {
+        Some(0) => ok("cache", format!("compiled roles are kept in {}", dir.display())),
+        _ => bad(
+            "cache",
+            Health::Warning,
+            format!("{} does not keep compiled roles: each start compiles them again", dir.display()),
+            "check that the folder is yours alone and can be written",
+        ),
+    }
+}

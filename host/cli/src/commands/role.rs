@@ -1,0 +1,127 @@
+//! `brain role list | inspect | check | run`.
+
+use std::path::Path;
+
+use brain_orchestrator::{Catalogue, Config, Installed, Origin, RunError, read_component};
+use brain_sandbox::{CheckReport, Digest, Limits};
+use serde::Serialize;
+
+use crate::args::{PlaceArgs, RoleCommand};
+use crate::commands::run::conclude;
+use crate::exit::{Exit, Failure, Outcome, print, print_json};
+use crate::show::{self, Progress};
+
+/// Does what was asked with roles.
+pub fn role(place: &PlaceArgs, command: &RoleCommand) -> Outcome {
+    match command {
+        RoleCommand::List { json } => list(place, *json),
+        RoleCommand::Inspect { role, json } => inspect(place, role, *json),
+        RoleCommand::Check { component, json } => check(place, component, *json),
+        RoleCommand::Run { role, goal, refs, json, output } => {
+            let brain = place.orchestrator()?;
+            let progress = Progress::new(output.quiet);
+            let report = brain.run_role(role, goal, refs, &|event| progress.show(event));
+            progress.finish();
+            conclude(&report?, *json, false, output)
+        }
+    }
+}
+
+/// One role in a list.
+#[derive(Serialize)]
+pub struct Listed<'a> {
+    name: &'a str,
+    version: &'a str,
+    description: &'a str,
+    origin: String,
+    folder: &'a Path,
+}
+
+fn list(place: &PlaceArgs, json: bool) -> Outcome {
+    let catalogue = place.catalogue()?;
+    if json {
+        let listed: Vec<_> = catalogue
+            .iter()
+            .map(|role| Listed {
+                name: role.manifest.name.as_str(),
+                version: &role.manifest.version,
+                description: &role.manifest.description,
+                origin: role.origin.to_string(),
+                folder: &role.folder,
+            })
+            .collect();
+        print_json(&listed)?;
+    } else {
+        print(&show::roles(&catalogue, &Catalogue::folders(&place.roles, &place.home()?)))?;
+    }
+    Ok(if catalogue.is_empty() { Exit::Failed } else { Exit::Done })
+}
+
+/// What a role is, asks for, and gets.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Inspected<'a> {
+    /// Where it was found.
+    pub origin: String,
+    /// Its folder.
+    pub folder: &'a Path,
+    /// What it says of itself.
+    pub manifest: &'a brain_orchestrator::Manifest,
+    /// Digest of its component.
+    pub digest: Digest,
+    /// Size of its component.
+    pub bytes: usize,
+    /// The operator's deny globs.
+    pub deny: &'a [String],
+    /// The operator's ceilings.
+    pub ceiling: &'a Limits,
+    /// The limits that are in force: what it asks, under the ceilings.
+    pub effective: Limits,
+    /// The contract check.
+    pub check: CheckReport,
+}
+
+fn inspect(place: &PlaceArgs, name: &str, json: bool) -> Outcome {
+    let catalogue = place.catalogue()?;
+    let role = find(&catalogue, name)?;
+    let home = place.home()?;
+    let config = Config::load(&home, Some(&place.project)).map_err(RunError::from)?;
+    let bytes = role.bytes().map_err(RunError::from)?;
+    let inspected = Inspected {
+        origin: role.origin.to_string(),
+        folder: &role.folder,
+        manifest: &role.manifest,
+        digest: Digest::of(&bytes),
+        bytes: bytes.len(),
+        deny: &config.deny,
+        ceiling: &config.ceiling,
+        effective: role.manifest.limits.capped_by(&config.ceiling),
+        check: place.sandbox()?.check(&bytes),
+    };
+    if json { print_json(&inspected)? } else { print(&show::inspected(&inspected))? }
+    Ok(if inspected.check.passed() { Exit::Done } else { Exit::Failed })
+}
+
+fn find<'a>(catalogue: &'a Catalogue, name: &str) -> Result<&'a Installed, Failure> {
+    catalogue.get(name).map_err(|e| RunError::from(e).into())
+}
+
+fn check(place: &PlaceArgs, component: &Path, json: bool) -> Outcome {
+    let bytes = if component.is_dir() {
+        let folder = component.canonicalize().unwrap_or_else(|_| component.to_owned());
+        Installed::read(&folder, Origin::Named).and_then(|role| role.bytes())
+    } else {
+        match component.to_str().filter(|name| !name.contains(['/', '.'])) {
+            Some(name) if !component.exists() => find(&place.catalogue()?, name)?.bytes(),
+            _ => read_component(component),
+        }
+    };
+    let bytes = bytes.map_err(RunError::from)?;
+    let report = place.sandbox()?.check(&bytes);
+    if json {
+        print_json(&report)?;
+    } else {
+        print(&show::check(&report))?;
+    }
+    Ok(if report.passed() { Exit::Done } else { Exit::Failed })
+}

@@ -1,0 +1,68 @@
+//! `brain run`.
+
+use std::io::Read;
+
+use brain_orchestrator::{Preview, RunError, RunReport, RunStatus, sarif};
+use brain_packet::limits::MAX_GOAL_CHARS;
+
+use crate::args::{OutputArgs, PlaceArgs, RunArgs};
+use crate::exit::{Exit, Failure, Outcome, OutputError, print, print_json};
+use crate::show::{self, Progress};
+
+/// Runs a request, or shows what would be run.
+pub fn run(place: &PlaceArgs, args: &RunArgs) -> Outcome {
+    let request = request(&args.request)?;
+    let brain = place.orchestrator()?;
+    if args.dry_run {
+        return match brain.preview(&request)? {
+            Preview::Plan(plan) if args.json => print_json(&plan).map(|()| Exit::Done),
+            Preview::Plan(plan) => print(&show::plan(&plan)).map(|()| Exit::Done),
+            Preview::Unclear(question) if args.json => print_json(&question).map(|()| Exit::Usage),
+            Preview::Unclear(question) => print(&show::clarification(&question)).map(|()| Exit::Usage),
+        };
+    }
+    let progress = Progress::new(args.output.quiet);
+    let report = brain.run(&request, &|event| progress.show(event));
+    progress.finish();
+    conclude(&report?, args.json, args.summary_only, &args.output)
+}
+
+/// Shows a report as it was asked for.
+pub fn conclude(report: &RunReport, json: bool, summary_only: bool, output: &OutputArgs) -> Outcome {
+    if let Some(path) = &output.sarif {
+        let text = serde_json::to_string_pretty(&sarif(report)).unwrap_or_default();
+        std::fs::write(path, text + "\n").map_err(|source| {
+            Failure::new(OutputError { what: format!("the SARIF file {}", path.display()), source })
+        })?;
+    }
+    if json {
+        print_json(report)?;
+    } else if summary_only {
+        print(&show::summary(report))?;
+    } else {
+        print(&show::report(report))?;
+    }
+    Ok(match (report.status, output.fail_on) {
+        (RunStatus::Failed | RunStatus::Blocked, _) => Exit::Failed,
+        (RunStatus::NeedsClarification, _) => Exit::Usage,
+        (_, Some(severity)) if report.has_at_least(severity.into()) => Exit::Findings,
+        _ => Exit::Done,
+    })
+}
+
+/// The words of the request as one text; `-` alone is standard input.
+fn request(words: &[String]) -> Result<String, Failure> {
+    if words != ["-"] {
+        return Ok(words.join(" "));
+    }
+    // Four bytes a character at most; one more tells that there is more.
+    let max = (MAX_GOAL_CHARS * 4 + 1) as u64;
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(max).read_to_end(&mut bytes).map_err(|source| {
+        Failure::new(OutputError { what: "standard input cannot be read, so the request".into(), source })
+    })?;
+    if bytes.len() as u64 == max {
+        return Err(RunError::TooLong { found: bytes.len(), limit: MAX_GOAL_CHARS }.into());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,31 @@
+//! `brain sessions list | show`: from the journals alone.
+
+use brain_journal::{DEFAULT_LIST_LIMIT, SessionStory, find, list};
+use brain_orchestrator::{RunError, open_project};
+
+use crate::args::{PlaceArgs, SessionsCommand};
+use crate::exit::{Exit, Failure, Outcome, print, print_json};
+use crate::show;
+
+/// Does what was asked with sessions.
+pub fn sessions(place: &PlaceArgs, command: Option<&SessionsCommand>) -> Outcome {
+    let home = place.home()?;
+    let failed = |error| Failure::from(RunError::Journal(error));
+    match command {
+        Some(SessionsCommand::Show { session, json }) => {
+            let id = find(&home, session).map_err(failed)?;
+            let story = SessionStory::read(&home, &id).map_err(failed)?;
+            if *json { print_json(&story)? } else { print(&show::story(&story))? }
+        }
+        other => {
+            let (limit, here, json) = match other {
+                Some(SessionsCommand::List { limit, here, json }) => (*limit, *here, *json),
+                _ => (DEFAULT_LIST_LIMIT, false, false),
+            };
+            let project = here.then(|| open_project(&place.project)).transpose()?;
+            let sessions = list(&home, limit, project.as_deref()).map_err(failed)?;
+            if json { print_json(&sessions)? } else { print(&show::sessions(&sessions))? }
+        }
+    }
+    Ok(Exit::Done)
+}

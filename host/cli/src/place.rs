@@ -1,0 +1,58 @@
+//! Where things are on this machine.
+
+use std::path::PathBuf;
+
+use brain_orchestrator::{Catalogue, Config, Orchestrator, RunError, open_project};
+use brain_sandbox::{CancelToken, Sandbox, SandboxConfig};
+use miette::Diagnostic;
+
+use crate::args::PlaceArgs;
+use crate::exit::{Exit, Failure};
+
+/// There is no home folder to keep state in.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("there is no place for sessions and caches: neither BRAIN_HOME nor HOME is set")]
+#[diagnostic(code("cli.home"), help("set BRAIN_HOME, or give --home DIR"))]
+struct NoHome;
+
+impl PlaceArgs {
+    /// `BRAIN_HOME`, absolute.
+    pub fn home(&self) -> Result<PathBuf, Failure> {
+        let home = self
+            .home
+            .clone()
+            .filter(|home| !home.as_os_str().is_empty())
+            .or_else(|| std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".brain")))
+            .ok_or_else(|| Failure { error: Box::new(NoHome), exit: Exit::Usage })?;
+        Ok(std::path::absolute(&home).unwrap_or(home))
+    }
+
+    /// The roles that there are.
+    pub fn catalogue(&self) -> Result<Catalogue, Failure> {
+        let home = self.home()?;
+        Ok(Catalogue::find(&Catalogue::folders(&self.roles, &home), &home))
+    }
+
+    /// The sandbox, with the compile cache of the home.
+    pub fn sandbox(&self) -> Result<Sandbox, Failure> {
+        let cache_dir = Some(self.home()?.join("cache/compiled"));
+        let config = SandboxConfig { cache_dir, ..SandboxConfig::default() };
+        Sandbox::new(config).map_err(|e| RunError::from(e).into())
+    }
+
+    /// All that a run needs. Ctrl-C interrupts it.
+    pub fn orchestrator(&self) -> Result<Orchestrator, Failure> {
+        let (home, project) = (self.home()?, open_project(&self.project)?);
+        let config = Config::load(&home, Some(&project)).map_err(RunError::from)?;
+        let cancel = CancelToken::default();
+        let token = cancel.clone();
+        // Without a handler the signal ends the process, which is the next best thing.
+        let _ = ctrlc::set_handler(move || {
+            if token.is_cancelled() {
+                std::process::exit(Exit::Interrupted as i32);
+            }
+            token.cancel();
+        });
+        Ok(Orchestrator { sandbox: self.sandbox()?, catalogue: self.catalogue()?, config, home, project, cancel })
+    }
+}

@@ -1,0 +1,278 @@
+//! The report of a run, its plan, and the question that it may ask back.
+
+use std::fmt::Write;
+
+use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport};
+use brain_packet::{ContextRefKind, ReviewDecision, Severity, Verdict};
+use brain_sandbox::{GlobLayer, Receipt, show_bytes};
+
+use super::style::{block, count, faint, heading, line, severity, status};
+
+/// Findings that a report shows; the rest is counted.
+const MAX_FINDINGS: usize = 60;
+/// Files worth reading that a report shows for each role.
+const MAX_FILES: usize = 12;
+/// Risks, questions and the like that a report shows of each list.
+const MAX_ITEMS: usize = 12;
+
+/// The whole report.
+pub fn report(report: &RunReport) -> String {
+    let mut out = String::new();
+    let put = &mut out;
+    let _ = writeln!(put, "{}", heading("Brain report"));
+    let _ = writeln!(put, "Request   {}", line(&report.task));
+    let _ = writeln!(put, "Status    {}", report.status.as_str().replace('_', " "));
+    if let Some(primary) = &report.routing.primary_role {
+        let _ = writeln!(put, "Routing   {primary} answers: {}", line(&report.routing.reason));
+    }
+    if let Some(changes) = &report.changes {
+        let _ = writeln!(put, "Diff      {}", line(changes));
+    }
+    if !report.workers.is_empty() {
+        let _ = writeln!(put, "\n{}", heading("Roles"));
+        report.workers.iter().for_each(|w| worker(put, w));
+    }
+    findings(put, report);
+    if let Some(decision) = &report.review {
+        review(put, decision);
+    }
+    files(put, report);
+    let _ = writeln!(put, "\n{}", heading("Answer"));
+    put.push_str(&block(&report.summary, "  "));
+    if let Some(question) = &report.clarification {
+        put.push_str(&options(question));
+    }
+    items(put, "Open questions", report.workers.iter().flat_map(|w| w.next_questions.iter().map(move |q| (w, q))));
+    items(put, "Risks", report.workers.iter().flat_map(|w| w.risks.iter().map(move |r| (w, r))));
+    plain(put, "Missing", &report.missing);
+    plain(put, "Warnings", &report.warnings);
+    let _ = writeln!(put, "\nSession   {}   {}", report.session_id, faint(&format!("brain sessions show {}", report.session_id)));
+    out
+}
+
+/// The answer alone.
+pub fn summary(report: &RunReport) -> String {
+    let mut text = block(&report.summary, "");
+    if let Some(question) = &report.clarification {
+        text.push_str(&options(question));
+    }
+    text
+}
+
+fn worker(out: &mut String, worker: &WorkerReport) {
+    let phase = match worker.phase {
+        PlanPhase::Primary => "answers",
+        PlanPhase::Support => "support",
+    };
+    let _ = write!(out, "  {:<12} {:<9} {phase}", worker.role.as_str(), status(worker.status));
+    if let Some(receipt) = &worker.receipt {
+        let _ = write!(
+            out,
+            "   {:.2} s, {} peak, {} read ({})",
+            receipt.wall_ms / 1000.0,
+            show_bytes(receipt.peak_memory_bytes),
+            count(receipt.files.files_read as usize, "file"),
+            show_bytes(receipt.files.bytes_read),
+        );
+    }
+    let _ = writeln!(out, ", {}", count(worker.findings, "finding"));
+    if let Some(fault) = &worker.fault {
+        let _ = writeln!(out, "    {}: {}", fault.code, line(&fault.message));
+        if let Some(remedy) = &fault.remedy {
+            let _ = writeln!(out, "    -> {}", line(remedy));
+        }
+    } else if worker.phase == PlanPhase::Support {
+        let _ = writeln!(out, "    {}", line(&worker.summary));
+    }
+    if let Some(receipt) = &worker.receipt {
+        let _ = writeln!(out, "    {}", faint(&granted(receipt)));
+        for denial in receipt.files.denied.iter().take(3) {
+            let fix = denial.fix.as_deref().map(|fix| format!("; to grant it, {fix}")).unwrap_or_default();
+            let _ = writeln!(out, "    denied {} ({}{})", line(&denial.path), line(&denial.why), line(&fix));
+        }
+    }
+}
+
+/// What a call was granted, in one line.
+fn granted(receipt: &Receipt) -> String {
+    let grants = &receipt.grants;
+    let globs = |layer: &GlobLayer| {
+        let shown: Vec<String> = layer.globs.iter().take(4).map(|g| line(g)).collect();
+        let more = layer.globs.len().saturating_sub(shown.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", shown.join(" "))
+    };
+    let workspace = match &grants.workspace {
+        None => "no file of the project".to_owned(),
+        Some(layers) => {
+            // A layer that grants everything says nothing.
+            let narrowing: Vec<String> = layers
+                .iter()
+                .filter(|layer| layer.globs != ["**"])
+                .map(|layer| format!("{} ({})", globs(layer), layer.who))
+                .collect();
+            let read = if narrowing.is_empty() { "all of the project".into() } else { narrowing.join(" within ") };
+            let ignored = if grants.gitignore { ", what git ignores," } else { "" };
+            format!("{read}, but not {}{ignored}", grants.deny.join(" "))
+        }
+    };
+    let mut also = Vec::new();
+    if grants.context {
+        also.push("its /context");
+    }
+    if grants.artifacts {
+        also.push("an empty /artifacts");
+    }
+    format!("granted: {workspace} and {}", if also.is_empty() { "nothing else".into() } else { also.join(", ") })
+}
+
+fn findings(out: &mut String, report: &RunReport) {
+    if report.findings.is_empty() {
+        return;
+    }
+    let counts = [Severity::High, Severity::Medium, Severity::Low]
+        .map(|s| format!("{} {}", report.count(s), format!("{s:?}").to_lowercase()))
+        .join(", ");
+    let _ = writeln!(out, "\n{}  {counts}", heading("Findings"));
+    for found in report.findings.iter().take(MAX_FINDINGS) {
+        finding(out, found);
+    }
+    let rest = report.findings.len().saturating_sub(MAX_FINDINGS);
+    if rest > 0 {
+        let _ = writeln!(out, "  and {rest} more: --json or --sarif has them all");
+    }
+}
+
+fn finding(out: &mut String, found: &ReportFinding) {
+    let f = &found.finding;
+    let place = match (&f.file, f.line) {
+        (Some(file), Some(n)) => format!("{}:{n}", line(file)),
+        (Some(file), None) => line(file),
+        (None, _) => "(no place)".into(),
+    };
+    let roles: Vec<&str> = found.roles.iter().map(|r| r.as_str()).collect();
+    let rule = f.rule.as_deref().map(|r| format!("  {}", line(r))).unwrap_or_default();
+    let _ = writeln!(out, "  {} {place}{rule}  {}", severity(f.severity), faint(&format!("[{}]", roles.join(", "))));
+    let _ = writeln!(out, "         {}", line(&f.issue));
+    if let Some(evidence) = &f.evidence {
+        let _ = writeln!(out, "         {}", faint(&line(evidence)));
+    }
+    if let Some(suggestion) = &f.suggestion {
+        let _ = writeln!(out, "         -> {}", line(suggestion));
+    }
+}
+
+fn review(out: &mut String, decision: &ReviewDecision) {
+    let verdict = match decision.decision {
+        Verdict::Approved => "approved",
+        Verdict::ChangesRequested => "changes requested",
+        Verdict::Blocked => "blocked",
+    };
+    let confidence = decision.confidence.map(|c| format!(", confidence {:.0} %", c * 100.0)).unwrap_or_default();
+    let _ = writeln!(out, "\n{}  {verdict}{confidence}", heading("Review"));
+    put_line(out, &decision.rationale);
+    for (title, list) in [
+        ("required", &decision.required_changes),
+        ("blocking", &decision.blocking_issues),
+        ("left over", &decision.residual_risks),
+    ] {
+        for item in list.iter().take(MAX_ITEMS) {
+            let _ = writeln!(out, "  {title}: {}", line(item));
+        }
+        more(out, list.len());
+    }
+    let inspected =
+        decision.coverage.iter().filter(|c| c.status == brain_packet::CoverageStatus::Inspected).count();
+    if !decision.coverage.is_empty() {
+        let _ = writeln!(out, "  {inspected} of {} inspected", count(decision.coverage.len(), "changed file"));
+    }
+}
+
+/// The files that the roles point at.
+fn files(out: &mut String, report: &RunReport) {
+    for worker in &report.workers {
+        let files: Vec<_> = worker.artifacts.iter().filter(|a| a.kind == ContextRefKind::File).collect();
+        if !files.is_empty() {
+            let _ = writeln!(out, "\n{}  {}", heading("Files worth reading"), faint(&format!("[{}]", worker.role)));
+            for (n, file) in files.iter().take(MAX_FILES).enumerate() {
+                let path = file.uri.strip_prefix("file:").unwrap_or(&file.uri);
+                let why = file.label.as_deref().map(|l| format!("  {}", line(l))).unwrap_or_default();
+                let _ = writeln!(out, "  {:>2}. {}{why}", n + 1, line(path));
+            }
+            let rest = files.len().saturating_sub(MAX_FILES);
+            if rest > 0 {
+                let _ = writeln!(out, "      and {rest} more");
+            }
+        }
+        for kept in worker.artifacts.iter().filter(|a| a.kind == ContextRefKind::Artifact) {
+            let label = kept.label.as_deref().map(|l| format!("  {}", line(l))).unwrap_or_default();
+            let _ = writeln!(out, "  {} {}{label}", faint("kept"), line(&kept.uri));
+        }
+    }
+}
+
+fn items<'a>(out: &mut String, title: &str, items: impl Iterator<Item = (&'a WorkerReport, &'a String)>) {
+    let items: Vec<_> = items.collect();
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", heading(title));
+    for (worker, item) in items.iter().take(MAX_ITEMS) {
+        let _ = writeln!(out, "  {}: {}", worker.role, line(item));
+    }
+    more(out, items.len());
+}
+
+fn plain(out: &mut String, title: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", heading(title));
+    for item in items.iter().take(MAX_ITEMS) {
+        put_line(out, item);
+    }
+    more(out, items.len());
+}
+
+fn more(out: &mut String, all: usize) {
+    if all > MAX_ITEMS {
+        let _ = writeln!(out, "  and {} more", all - MAX_ITEMS);
+    }
+}
+
+fn put_line(out: &mut String, text: &str) {
+    let _ = writeln!(out, "  {}", line(text));
+}
+
+/// A plan that was not run.
+pub fn plan(plan: &Plan) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", heading("Plan (nothing was run)"));
+    let _ = writeln!(out, "Request   {}", line(&plan.request));
+    for worker in &plan.workers {
+        let phase = match worker.phase {
+            PlanPhase::Support => "support",
+            PlanPhase::Primary => "answers",
+        };
+        let _ = writeln!(out, "  {:<12} {phase}   {}", worker.role.as_str(), line(&worker.reason));
+        let reads = if worker.reads.is_empty() { "nothing".into() } else { line(&worker.reads.join(" ")) };
+        let after: Vec<&str> = worker.after.iter().map(|r| r.as_str()).collect();
+        let after = if after.is_empty() { String::new() } else { format!("; sees the results of {}", after.join(", ")) };
+        let _ = writeln!(out, "    {}", faint(&format!("asks to read {reads}{after}")));
+    }
+    plain(&mut out, "Missing", &plan.missing);
+    out
+}
+
+/// A question that is asked back.
+pub fn clarification(question: &Clarification) -> String {
+    format!("{}\n  {}\n{}", heading("The request says too little"), line(&question.question), options(question))
+}
+
+fn options(question: &Clarification) -> String {
+    let mut out = String::new();
+    for (n, option) in question.options.iter().enumerate() {
+        let _ = writeln!(out, "  {}. {}", n + 1, line(option));
+    }
+    out
+}

@@ -1,0 +1,144 @@
+//! Sessions, from their journals.
+
+use std::fmt::Write;
+
+use brain_journal::{RunStory, SessionList, SessionStory, Skipped, WorkerStory};
+use jiff::Timestamp;
+
+use super::style::{block, count, faint, heading, line, status};
+
+/// Characters of a request in a list.
+const MAX_REQUEST: usize = 60;
+
+/// A list of sessions.
+pub fn sessions(list: &SessionList) -> String {
+    let mut out = String::new();
+    if list.sessions.is_empty() {
+        out.push_str("There are no sessions yet: `brain run \"…\"` makes one.\n");
+    }
+    for session in &list.sessions {
+        let request: String = line(session.prompt.as_deref().unwrap_or("(no request recorded)")).chars().take(MAX_REQUEST).collect();
+        let role = session.primary_role.as_ref().map(|r| r.to_string()).unwrap_or_default();
+        let _ = writeln!(out, "{}  {:<10} {role:<12} {request}", session.session_id, session.status);
+        if let Some(why) = &session.unreadable {
+            let _ = writeln!(out, "    cannot be read: {}", line(why));
+        }
+    }
+    if list.not_shown > 0 {
+        let _ = writeln!(out, "{}", faint(&format!("{} older ones are not shown: --limit", list.not_shown)));
+    }
+    if list.foreign > 0 {
+        let _ = writeln!(out, "{}", faint(&format!("{} in the folder are not sessions", count(list.foreign, "file"))));
+    }
+    out
+}
+
+/// What a journal tells.
+pub fn story(story: &SessionStory) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}  {}", heading(&format!("Session {}", story.session_id)), story.status);
+    for run in &story.runs {
+        self::run(&mut out, run);
+    }
+    if story.omitted > 0 {
+        let _ = writeln!(out, "\n{} more entries are left out here", story.omitted);
+    }
+    if story.truncated_records > 0 {
+        let _ = writeln!(out, "\n{} were cut when they were written", count(story.truncated_records as usize, "record"));
+    }
+    skipped(&mut out, &story.skipped);
+    out
+}
+
+fn run(out: &mut String, run: &RunStory) {
+    let _ = writeln!(out, "\nRequest   {}", line(run.prompt.as_deref().unwrap_or("(not recorded)")));
+    let _ = writeln!(out, "Status    {}", report_status(run).unwrap_or_else(|| run.status.to_string()));
+    let _ = writeln!(out, "Started   {}   ended {}", time(run.started), time(run.updated));
+    if let Some(root) = &run.project_root {
+        let _ = writeln!(out, "Project   {}", line(root));
+    }
+    if let Some(plan) = &run.plan {
+        let _ = writeln!(out, "Routing   {} answers: {}", plan.primary_role, line(&plan.reason));
+    }
+    if !run.workers.is_empty() {
+        let _ = writeln!(out, "\n{}", heading("Roles"));
+        run.workers.iter().for_each(|w| worker(out, w));
+    }
+    if !run.todos.is_empty() {
+        let _ = writeln!(out, "\n{}", heading("Tasks"));
+        for todo in &run.todos {
+            let _ = writeln!(out, "  {:<9} {:<18} {}", status(todo.status), line(&todo.id), line(&todo.title));
+        }
+    }
+    if let Some(summary) = &run.summary {
+        let _ = writeln!(out, "\n{}", heading("Answer"));
+        out.push_str(&block(summary, "  "));
+    }
+    if !run.errors.is_empty() {
+        let _ = writeln!(out, "\n{}", heading("Errors"));
+        for error in &run.errors {
+            let who = error.worker.as_ref().map(|w| format!("{w}: ")).unwrap_or_default();
+            let code = error.code.as_deref().map(|c| format!(" ({})", line(c))).unwrap_or_default();
+            let _ = writeln!(out, "  {who}{}{code}", line(&error.error));
+        }
+    }
+}
+
+/// The status that the operator was shown.
+fn report_status(run: &RunStory) -> Option<String> {
+    Some(line(&run.final_report.as_ref()?.get("status")?.as_str()?.replace('_', " ")))
+}
+
+fn worker(out: &mut String, worker: &WorkerStory) {
+    let ended = worker.status.map_or("unfinished", status);
+    let f = &worker.findings;
+    let _ = writeln!(
+        out,
+        "  {:<12} {ended:<9} {:<8} {} ({} high, {} medium, {} low){}",
+        worker.role.as_str(),
+        worker.phase,
+        count(f.total, "finding"),
+        f.high,
+        f.medium,
+        f.low,
+        wall(worker),
+    );
+    if let Some(error) = &worker.error {
+        let _ = writeln!(out, "    {}", line(error));
+    } else if let Some(summary) = &worker.summary {
+        let _ = writeln!(out, "    {}", line(summary));
+    }
+    let granted: Vec<String> = worker.granted.iter().map(|r| line(&r.uri)).collect();
+    if !granted.is_empty() {
+        let _ = writeln!(out, "    {}", faint(&format!("handed {}", granted.join(", "))));
+    }
+    for artifact in &worker.artifacts {
+        if artifact.uri.starts_with("artifact:") {
+            let _ = writeln!(out, "    {}", faint(&format!("kept {}", line(&artifact.uri))));
+        }
+    }
+}
+
+fn wall(worker: &WorkerStory) -> String {
+    let receipt = &worker.receipt;
+    let wall = receipt.get("wallMs").and_then(serde_json::Value::as_f64);
+    wall.map(|ms| format!(", {:.2} s", ms / 1000.0)).unwrap_or_default()
+}
+
+fn skipped(out: &mut String, skipped: &Skipped) {
+    if skipped.is_nothing() {
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "\nPassed over in the journal: {} torn, {} malformed, {} of an unknown type, {} too long; {} bytes not read",
+        skipped.torn_lines, skipped.malformed, skipped.unknown, skipped.too_long, skipped.unread_bytes
+    );
+}
+
+fn time(ms: u64) -> String {
+    i64::try_from(ms)
+        .ok()
+        .and_then(|ms| Timestamp::from_millisecond(ms).ok())
+        .map_or_else(|| "unknown".into(), |t| t.strftime("%Y-%m-%d %H:%M:%SZ").to_string())
+}

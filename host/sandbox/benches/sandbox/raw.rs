@@ -1,0 +1,104 @@
+//! The other side of the ratio: wasmtime and its stock WASI, and nothing of ours.
+
+use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
+use wasmtime::{Config, Engine, Store};
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+
+mod bindings {
+    wasmtime::component::bindgen!({ path: "../../wit", world: "brain:role/agent", require_store_data_send: true });
+}
+
+use bindings::brain::role::{model, packets, tools};
+
+struct State {
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    }
+}
+
+impl packets::Host for State {}
+
+impl model::Host for State {
+    fn info(&mut self) -> Result<model::ModelInfo, model::ModelError> {
+        Err(model::ModelError::Denied(String::new()))
+    }
+
+    fn complete(&mut self, _: model::Request) -> Result<model::Response, model::ModelError> {
+        Err(model::ModelError::Denied(String::new()))
+    }
+}
+
+impl tools::Host for State {
+    fn offered(&mut self) -> Vec<model::ToolSpec> {
+        Vec::new()
+    }
+
+    fn call(&mut self, _: String, _: String) -> Result<tools::ToolOutput, tools::ToolError> {
+        Err(tools::ToolError::Denied(String::new()))
+    }
+}
+
+/// A component, linked and ready to be instantiated.
+pub struct Raw {
+    engine: Engine,
+    pre: bindings::AgentPre<State>,
+    handoff: packets::HandoffPacket,
+}
+
+impl Raw {
+    /// The same engine settings as the sandbox's, as far as they change what a call costs.
+    pub fn new(component: &[u8]) -> Self {
+        let mut config = Config::new();
+        config
+            .wasm_component_model(true)
+            .concurrency_support(false)
+            .epoch_interruption(true)
+            .max_wasm_stack(brain_sandbox::STACK_BYTES)
+            .relaxed_simd_deterministic(true)
+            .cranelift_nan_canonicalization(true);
+        let engine = Engine::new(&config).unwrap();
+        let component = Component::from_binary(&engine, component).unwrap();
+        let mut linker = Linker::<State>::new(&engine);
+        wasmtime_wasi::p2::add_to_linker_sync(&mut linker).unwrap();
+        bindings::Agent::add_to_linker::<_, HasSelf<_>>(&mut linker, |s| s).unwrap();
+        let pre = bindings::AgentPre::new(linker.instantiate_pre(&component).unwrap()).unwrap();
+        Self { engine, pre, handoff: handoff() }
+    }
+
+    /// One isolated run: a fresh store and instance, one call, and the end of both.
+    pub fn run(&self) -> packets::WorkerResult {
+        let state = State { wasi: WasiCtxBuilder::new().build(), table: ResourceTable::new() };
+        let mut store = Store::new(&self.engine, state);
+        store.set_epoch_deadline(u64::MAX / 2);
+        let agent = self.pre.instantiate(&mut store).unwrap();
+        agent.brain_role_worker().call_run(&mut store, &self.handoff).unwrap()
+    }
+}
+
+fn handoff() -> packets::HandoffPacket {
+    packets::HandoffPacket {
+        transfer: packets::BrainToAgent::BrainToAgent,
+        id: "handoff-1".into(),
+        task: packets::AgentTaskContext {
+            id: "task-1".into(),
+            parent_id: "20260101-000000-abcdef".into(),
+            agent_role: "noop".into(),
+            goal: "nothing".into(),
+            progress: packets::TaskProgress {
+                status: packets::TaskStatus::Pending,
+                summary: None,
+                current_step: None,
+                completed_steps: Vec::new(),
+                percent: None,
+            },
+            context_refs: Vec::new(),
+        },
+        constraints: Vec::new(),
+        expected_result: "nothing".into(),
+    }
+}

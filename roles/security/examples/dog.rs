@@ -1,7 +1,0 @@
-use std::collections::BTreeMap;
-fn walk(d:&std::path::Path, f:&mut Vec<std::path::PathBuf>){ if let Ok(r)=std::fs::read_dir(d){ for e in r.flatten(){ let p=e.path(); let t=e.file_type().unwrap(); if t.is_dir(){walk(&p,f)} else if t.is_file(){f.push(p)} } } }
-fn main(){ let root=std::env::args().nth(1).unwrap(); let only=std::env::args().nth(2); let mut f=vec![]; walk(std::path::Path::new(&root),&mut f); f.sort();
- let t=std::time::Instant::now(); let mut n=0; let mut bytes=0u64; let mut by:BTreeMap<String,(u64,u64,Vec<String>)>=BTreeMap::new(); let mut partly:BTreeMap<&str,u64>=BTreeMap::new();
- for p in &f { let Ok(b)=std::fs::read(p) else {continue}; if b.iter().take(8000).any(|&b|b==0)||b.len()>1<<20 {continue}; let s=String::from_utf8_lossy(&b); n+=1; bytes+=b.len() as u64; let rel=p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(); let r=security::inspect(&rel,&s); for x in r.partly{*partly.entry(x).or_default()+=1;} for x in r.findings{ let k=x.rule.clone().unwrap(); let e=by.entry(k).or_default(); e.0+=1; if x.severity!=brain_role::Severity::Low{e.1+=1} e.2.push(format!("{:?} {}:{} {}",x.severity,rel,x.line.unwrap_or(0),x.evidence.unwrap_or_default())); } }
- eprintln!("{n} files {bytes} bytes {:?} {partly:?}",t.elapsed());
- for (k,(c,m,l)) in by { if let Some(o)=&only { if !k.contains(o.as_str()){continue} } println!("== {k} {c} ({m} medium+)"); let step=(l.len()/if only.is_some(){40}else{6}).max(1); for x in l.iter().step_by(step).take(if only.is_some(){40}else{6}) { println!("   {}",x.chars().take(230).collect::<String>()); } } }
