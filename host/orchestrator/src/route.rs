@@ -103,7 +103,7 @@ pub fn route(request: &str, catalogue: &Catalogue) -> Option<Routed> {
             Some((*role, format!("the request says \"{word}\"")))
         })
         .collect();
-    let edit = words.first_of(EDIT_VERBS.iter().copied());
+    let edit = words.asks_to(EDIT_VERBS.iter().copied());
 
     let fallback = || {
         let role = roles.iter().find(|r| r.manifest.name.as_str() == FALLBACK).or(roles.first())?;
@@ -170,5 +170,84 @@ fn clarification() -> Clarification {
             "ask for a check: brain run \"find secrets and dangerous calls\"".into(),
             "ask for a review of the pending change: brain run \"review my changes\"".into(),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use super::*;
+    use crate::roles::Origin;
+
+    fn catalogue(roles: &[(&str, &str)]) -> Catalogue {
+        let home = tempfile::tempdir().unwrap();
+        for (name, words) in roles {
+            let folder = home.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            let manifest = format!(
+                "name = \"{name}\"\nversion = \"1\"\ndescription = \"d\"\ncontract = \"brain:role@1.0.0\"\ncomponent = \"x.wasm\"\n[routing]\nwords = [{words}]\n"
+            );
+            std::fs::write(folder.join("role.toml"), manifest).unwrap();
+        }
+        let found = Catalogue::find(&[(home.path().to_owned(), Origin::Named)], home.path());
+        assert!(found.faults.is_empty(), "{:?}", found.faults);
+        found
+    }
+
+    fn vetted() -> Catalogue {
+        catalogue(&[
+            ("librarian", "\"where\", \"find\""),
+            ("security", "\"secret\", \"security\""),
+            ("review", "\"review\", \"changes\""),
+            ("licences", "\"licence\""),
+        ])
+    }
+
+    /// The primary, then the support roles.
+    fn roles(request: &str) -> Vec<String> {
+        match route(request, &vetted()).unwrap() {
+            Routed::Run(route) => {
+                [&route.primary].into_iter().chain(&route.support).map(|c| c.role.to_string()).collect()
+            }
+            Routed::Unclear(question) => panic!("{question:?}"),
+        }
+    }
+
+    #[test]
+    fn the_request_chooses_the_roles() {
+        for (request, expected) in [
+            ("where is the journal written?", &["librarian"] as &[_]),
+            ("hello there", &["librarian"]),
+            ("find secrets", &["security", "librarian"]),
+            ("review my changes", &["review"]),
+            ("find secrets and review my changes", &["security", "review", "librarian"]),
+            ("is every licence fine, and any secret in here?", &["security", "licences"]),
+            ("add a login form", &["librarian"]),
+            ("check security and fix it", &["security", "librarian"]),
+        ] {
+            assert_eq!(roles(request), expected, "{request}");
+        }
+    }
+
+    #[test]
+    fn what_is_called_for_and_not_there_is_said() {
+        let Routed::Run(route) = route("implement a database migration", &vetted()).unwrap() else { panic!() };
+        assert!(route.missing.iter().any(|m| m.contains("`dba` is not installed")), "{:?}", route.missing);
+        assert!(route.missing.iter().any(|m| m.contains("no role here edits files")), "{:?}", route.missing);
+    }
+
+    #[test]
+    fn a_request_that_says_nothing_is_asked_back() {
+        for request in ["fix it", "please improve this", "优化一下", "help me", "update", "???"] {
+            assert!(matches!(route(request, &vetted()), Some(Routed::Unclear(_))), "{request}");
+        }
+        for request in ["fix @src/a.rs", "improve the parser", "审查", "why?"] {
+            assert!(matches!(route(request, &vetted()), Some(Routed::Run(_))), "{request}");
+        }
+    }
+
+    #[test]
+    fn without_roles_there_is_no_route() {
+        assert_eq!(route("where is it?", &catalogue(&[])), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Compiled components, kept on disk by the digest of what they were compiled from.
 //!
-//! A file is `<sha256 of the component>-<engine compatibility>.cwasm` with mode 0600: 32 bytes, the SHA-256 of all that
-//! follows, and the compiled code. It is written under a temporary name and renamed, never changed in place. Whatever is
+//! A file is `<sha256 of the component>-<engine compatibility>.cwasm` with mode 0600: 32 bytes, the SHA-256 of the file's
+//! name and of all that follows, and the compiled code. So an entry under another's name is damage too. It is written under a temporary name and renamed, never changed in place. Whatever is
 //! wrong with one (damage, another owner, another wasmtime) makes it a miss; it is then replaced.
 //!
 //! Compiled code is run as it is, so the folder must be the operator's alone. It is made with mode 0700, and a file that
@@ -76,10 +76,16 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     file.take(MAX_FILE_BYTES).read_to_end(&mut content).ok()?;
     let (expected, code) = content.split_first_chunk::<32>()?;
-    if Sha256::digest(code).as_slice() != expected {
+    if seal(path, code).as_slice() != expected {
         return None;
     }
     Some(code.to_vec())
+}
+
+/// What an entry begins with.
+fn seal(path: &Path, code: &[u8]) -> [u8; 32] {
+    let name = path.file_name().unwrap_or_default();
+    Sha256::new().chain_update(name.as_encoded_bytes()).chain_update([0]).chain_update(code).finalize().into()
 }
 
 fn deserialize(engine: &Engine, code: &[u8]) -> Option<Component> {
@@ -96,7 +102,7 @@ fn publish(path: &Path, code: &[u8]) -> std::io::Result<()> {
         .prefix(".compiling-")
         .permissions(fs::Permissions::from_mode(0o600))
         .tempfile_in(dir)?;
-    file.write_all(&Sha256::digest(code))?;
+    file.write_all(&seal(path, code))?;
     file.write_all(code)?;
     file.flush()?;
     file.persist(path)?;

@@ -100,7 +100,7 @@ impl Role {
         let lifetime = Lifetime::start(Duration::from_millis(call.limits.deadline_ms), cancel);
         let cpu = cpu_time();
         let output = Output::new(call.limits.output_bytes);
-        let files = match FileView::open(&call.files, &call.limits) {
+        let files = match FileView::open(&call.files, &call.limits, &self.0.shared.rules) {
             Ok(files) => files,
             Err(error) => {
                 let ended = Ended::Refused { message: error.to_string() };

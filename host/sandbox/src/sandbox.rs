@@ -12,6 +12,7 @@ use crate::contract::check::check;
 use crate::contract::CheckReport;
 use crate::digest::Digest;
 use crate::engine::{Ticker, engine};
+use crate::files::RuleCache;
 use crate::link::linker_for;
 use crate::role::Role;
 
@@ -56,11 +57,26 @@ pub struct LoadError {
     pub report: CheckReport,
 }
 
+/// Open files that the process asks the system for.
+const OPEN_FILES: u64 = 1 << 16;
+
+/// Many systems start a process with 1024, which one role may use up alone: then the next role, or the journal, fails.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(OPEN_FILES, |maximum| maximum.min(OPEN_FILES));
+    if current.is_some_and(|current| current < wanted) {
+        // Where it is refused, a role gets an error when it opens too many.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}
+
 /// What all roles of one sandbox share.
 pub(crate) struct Shared {
     pub engine: Engine,
     pub ticker: Ticker,
     pub cache: CompileCache,
+    pub rules: RuleCache,
     pub max_component_bytes: u64,
 }
 
@@ -69,12 +85,16 @@ pub(crate) struct Shared {
 pub struct Sandbox(Arc<Shared>);
 
 impl Sandbox {
-    /// Sets the engine up and starts its ticker.
+    /// Sets the engine up and starts its ticker. The process's limit on open files is raised towards what the system
+    /// allows, since every role may hold [`crate::Limits::open_handles`] of them.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
+        raise_open_files();
         let engine = engine().map_err(|e| SandboxError { why: format!("{e:#}") })?;
         let ticker = Ticker::start(&engine).map_err(|e| SandboxError { why: format!("no ticker thread: {e}") })?;
         let cache = CompileCache::new(&engine, config.cache_dir);
-        Ok(Self(Arc::new(Shared { engine, ticker, cache, max_component_bytes: config.max_component_bytes })))
+        let shared =
+            Shared { engine, ticker, cache, rules: RuleCache::default(), max_component_bytes: config.max_component_bytes };
+        Ok(Self(Arc::new(shared)))
     }
 
     /// Compares some bytes with the contract and with what this host links. Compiles nothing, runs nothing, never fails:

@@ -274,18 +274,13 @@ fn reason(file: &File, ranked: &Ranked, query: &Query, most: usize) -> String {
         parts.push(format!("has {definitions}"));
     }
     for (field, name) in [(PATH, "path"), (NAMES, "names"), (COMMENTS, "comments"), (TEXT, "text")] {
-        let mut found: Vec<&str> = Vec::new();
-        for (word, counts) in &file.counts {
+        for itself in [true, false] {
             // Each word once, where it says most.
-            let strongest = (0..crate::file::FIELDS).find(|field| counts[*field] > 0.0);
-            if strongest == Some(field)
-                && let Some(word) = query.words.get(usize::from(*word))
-            {
-                found.push(&word.text);
+            let here = file.counts.iter().filter(|count| count.strongest() == Some((field, itself)));
+            let found: Vec<String> = here.filter_map(|count| query.words.get(usize::from(count.word))).map(|word| format!("\"{}\"", word.text)).collect();
+            if !found.is_empty() {
+                parts.push(format!("{}{} in {name}", if itself { "" } else { "related to " }, listed(found.into_iter(), 6)));
             }
-        }
-        if !found.is_empty() {
-            parts.push(format!("{} in {name}", listed(found.into_iter().map(|word| format!("\"{word}\"")), 6)));
         }
     }
     parts.join("; ")

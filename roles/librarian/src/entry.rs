@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::language::{self, Language};
-use crate::outline::{Kind, Outline};
+use crate::outline::{Definition, Kind, Outline};
 
 /// What starts there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -101,7 +101,9 @@ fn mains(path: &str, language: &Language, text: &str, outline: &Outline, add: &m
         return;
     }
     let name = language::file_name(path);
-    for definition in &outline.definitions {
+    let named = |definition: &&Definition| matches!(definition.name.as_str(), "main" | "Main" | "__main__");
+    let candidates: Vec<&Definition> = outline.definitions.iter().filter(named).take(MAX_NAMES).collect();
+    for definition in candidates {
         let is_main = match language.name {
             "Rust" => definition.name == "main" && definition.kind == Kind::Function && definition.container.is_none(),
             "Go" => definition.name == "main" && definition.kind == Kind::Function && text.lines().any(|line| line.trim() == "package main"),

@@ -20,6 +20,30 @@ pub const TEXT: usize = 3;
 /// A set of words of the goal. [`crate::limits::MAX_QUERY_WORDS`] keeps them within its bits.
 pub type Words = u32;
 
+/// How often a word of the goal is in a file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Count {
+    /// Index of the word.
+    pub word: u8,
+    /// How often it is in each field; a related word counts less.
+    pub in_field: [f32; FIELDS],
+    /// In which fields it is itself, a bit for each.
+    pub itself: u8,
+}
+
+impl Count {
+    /// Whether the word itself is in the file, not only one that is related to it.
+    pub fn is_itself(&self) -> bool {
+        self.itself != 0
+    }
+
+    /// The field that says most of those it is in, and whether it is there itself. A place of the word itself says more than any of a related one.
+    pub fn strongest(&self) -> Option<(usize, bool)> {
+        let itself = (0..FIELDS).find(|field| self.itself & (1 << field) != 0).map(|field| (field, true));
+        itself.or_else(|| (0..FIELDS).find(|field| self.in_field[*field] > 0.0).map(|field| (field, false)))
+    }
+}
+
 /// A definition, and which words of the goal are where.
 #[derive(Debug)]
 pub struct Defined {
@@ -27,6 +51,8 @@ pub struct Defined {
     pub definition: Definition,
     /// Words in its name.
     pub name: Words,
+    /// Those to which a word in its name is only related.
+    pub related: Words,
     /// Words in the name of what it belongs to.
     pub container: Words,
     /// Words in the comments on it.
@@ -56,8 +82,8 @@ pub struct File {
     pub sample: bool,
     /// Whether a tool made it.
     pub generated: bool,
-    /// How often each word of the goal is in each field, words that are nowhere left out.
-    pub counts: Vec<(u8, [f32; FIELDS])>,
+    /// The words of the goal that it has.
+    pub counts: Vec<Count>,
     /// How many words each field has.
     pub lengths: [u32; FIELDS],
     /// How often two words that follow each other in the goal follow each other here.
@@ -103,38 +129,42 @@ impl File {
 
     fn add(&mut self, word: usize, weight: f32, field: usize) {
         let word = word as u8;
-        let at = match self.counts.iter().position(|(known, _)| *known == word) {
+        let at = match self.counts.iter().position(|count| count.word == word) {
             Some(at) => at,
             None => {
-                self.counts.push((word, [0.0; FIELDS]));
+                self.counts.push(Count { word, in_field: [0.0; FIELDS], itself: 0 });
                 self.counts.len() - 1
             }
         };
-        self.counts[at].1[field] += weight;
+        let count = &mut self.counts[at];
+        count.in_field[field] += weight;
+        count.itself |= u8::from(is_itself(weight)) << field;
     }
 
     /// Takes the definitions, and counts their names.
     pub fn define(&mut self, query: &Query, definitions: Vec<Definition>) {
+        // The words in a name, and those to which the name is only related.
         let words_of = |name: &str| {
-            let mut found: Words = 0;
+            let (mut found, mut itself): (Words, Words) = (0, 0);
             words::scan(name, |_, word| {
                 words::parts(word, |part| {
-                    if let Some((word, _)) = query.find(part) {
+                    if let Some((word, weight)) = query.find(part) {
                         found |= 1 << word;
+                        itself |= Words::from(is_itself(weight)) << word;
                     }
                 });
             });
-            found
+            (found, found & !itself)
         };
         let mut defined = Vec::with_capacity(definitions.len());
         for definition in definitions {
             words::scan(&definition.name, |_, word| words::parts(word, |part| self.count(query, part, NAMES)));
-            let name = words_of(&definition.name);
-            let container = definition.container.as_deref().map_or(0, words_of);
+            let (name, related) = words_of(&definition.name);
+            let container = definition.container.as_deref().map_or(0, |container| words_of(container).0);
             let named = query.identifiers.iter().any(|(name, container)| {
                 *name == definition.name && container.as_ref().is_none_or(|container| definition.container.as_ref().is_some_and(|own| own == container) || stem_is(&self.path, container))
             });
-            defined.push(Defined { definition, name, container, doc: 0, body: 0, named });
+            defined.push(Defined { definition, name, related, container, doc: 0, body: 0, named });
         }
         self.definitions = defined;
     }
@@ -162,7 +192,7 @@ impl File {
                 self.add(index, weight, field);
                 self.pairs = self.pairs.saturating_add(u32::from(before.is_some_and(|before| before + 1 == index)));
                 before = Some(index);
-                if hits < MAX_HITS_PER_FILE && weight > 0.5 {
+                if hits < MAX_HITS_PER_FILE && is_itself(weight) {
                     hits += 1;
                     self.hit(index, lines.of(at), field);
                 }
@@ -195,6 +225,11 @@ impl File {
     pub fn has_tests(&self) -> bool {
         self.test || self.definitions.iter().any(|defined| defined.definition.test)
     }
+}
+
+/// Whether a weight is that of a word of the goal, rather than of one that is related to it.
+fn is_itself(weight: f32) -> bool {
+    weight > 0.9
 }
 
 /// Whether a path is that of the module `name`: `src/journal.rs` or `journal/mod.rs`.

@@ -12,7 +12,7 @@ pub enum Reader {
     /// oxc's parser, for JavaScript, TypeScript and JSX.
     JavaScript,
     /// This crate's tokenizer with the table of the language.
-    Tokens(&'static crate::outline::tokens::Table),
+    Tokens(&'static crate::outline::tables::Table),
     /// Headings.
     Markdown,
     /// Tables of TOML and INI files.
@@ -190,12 +190,12 @@ pub fn is_test(path: &str) -> bool {
             && ["Test", "Tests", "IT", "Spec"].iter().any(|suffix| stem.ends_with(suffix) && stem.len() > suffix.len())
 }
 
-/// Whether the path is that of material that code is tried on: fixtures, examples, snapshots.
+/// Whether the path is that of material that code is tried on: fixtures, examples, snapshots, benchmarks.
 pub fn is_sample(path: &str) -> bool {
     path.split('/').any(|part| {
         matches!(
             part,
-            "fixtures" | "fixture" | "testdata" | "test-data" | "test_data" | "snapshots" | "__snapshots__" | "golden" | "examples" | "example" | "samples" | "sample" | "mocks" | "__mocks__"
+            "fixtures" | "fixture" | "testdata" | "test-data" | "test_data" | "snapshots" | "__snapshots__" | "golden" | "examples" | "example" | "samples" | "sample" | "mocks" | "__mocks__" | "benches" | "bench" | "benchmarks"
         )
     })
 }

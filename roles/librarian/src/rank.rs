@@ -20,6 +20,10 @@ const SATURATION: f32 = 1.2;
 
 /// What a definition that fits in all words adds, in parts of what all words are worth.
 const DEFINITION_SHARE: f32 = 0.9;
+/// How much of the score depends on how many of the words a file has.
+const COVERAGE: f32 = 0.5;
+/// What a word counts of which there is only a related one, in parts of what it would count itself.
+const RELATED_SHARE: f32 = 0.5;
 /// What words that follow each other as in the goal add, in the same parts.
 const PAIR_SHARE: f32 = 0.25;
 /// What a definition adds that the goal names, and a mention of it.
@@ -48,7 +52,7 @@ pub struct Ranked {
     pub file: usize,
     /// Comparable within one ranking only.
     pub score: f32,
-    /// Which words of the goal it has.
+    /// Which words of the goal it has itself.
     pub words: Words,
     /// Its best definitions, best first: index and score, the latter 0 to 1.
     pub best: Vec<(usize, f32)>,
@@ -75,8 +79,8 @@ impl Ranking {
         let mut lengths = [0u64; FIELDS];
         let mut readable = 0u64;
         for file in &survey.files {
-            for (word, counts) in &file.counts {
-                in_files[usize::from(*word)] += usize::from(counts.iter().any(|count| *count > 0.9));
+            for count in &file.counts {
+                in_files[usize::from(count.word)] += usize::from(count.is_itself());
             }
             if file.read {
                 readable += 1;
@@ -128,15 +132,16 @@ impl Ranking {
         }
         let total = self.total();
         let mut score = 0.0;
-        let mut words: Words = 0;
-        for (word, counts) in &file.counts {
+        let (mut words, mut related): (Words, Words) = (0, 0);
+        for count in &file.counts {
             let mut frequency = 0.0;
             for field in 0..FIELDS {
                 let length = 1.0 - FIELD_LENGTH[field] + FIELD_LENGTH[field] * file.lengths[field] as f32 / average[field];
-                frequency += FIELD_WEIGHT[field] * counts[field] / length.max(0.1);
+                frequency += FIELD_WEIGHT[field] * count.in_field[field] / length.max(0.1);
             }
-            words |= 1 << word;
-            score += self.worth[usize::from(*word)] * frequency * (SATURATION + 1.0) / (SATURATION + frequency);
+            let bit = 1 << count.word;
+            if count.is_itself() { words |= bit } else { related |= bit }
+            score += self.worth[usize::from(count.word)] * frequency * (SATURATION + 1.0) / (SATURATION + frequency);
         }
         let best = self.definitions(file);
         if let Some((_, fit)) = best.first() {
@@ -145,7 +150,7 @@ impl Ranking {
         if file.pairs > 0 {
             score += PAIR_SHARE * total * (1.0 - 1.0 / (1.0 + file.pairs as f32 / 3.0));
         }
-        score *= 0.4 + 0.6 * self.share(words);
+        score *= 1.0 - COVERAGE + COVERAGE * (self.share(words) + RELATED_SHARE * self.share(related));
         let mut why = Vec::new();
         if let Some(named) = file.definitions.iter().find(|defined| defined.named) {
             score += NAMED;
@@ -194,7 +199,9 @@ impl Ranking {
         let mut sum = 0.0;
         for (word, worth) in self.worth.iter().enumerate() {
             let bit = 1 << word;
-            let part = if defined.name & bit != 0 {
+            let part = if defined.related & bit != 0 {
+                RELATED_SHARE
+            } else if defined.name & bit != 0 {
                 1.0
             } else if defined.container & bit != 0 {
                 0.6

@@ -15,10 +15,14 @@ use crate::words;
 const MAX_TARGETS: usize = 12;
 /// Definitions below this part of the best of their file are not looked for.
 const NEAR_BEST: f32 = 0.6;
+/// Files below this part of the best score are left out too.
+const NEAR_BEST_FILE: f32 = 0.65;
 /// Files whose definitions those are, best first.
 const MAX_TARGET_FILES: usize = 3;
 /// Most places that are kept of one test file.
 const MAX_USES_PER_FILE: usize = 20;
+/// Most places in one test file that are looked at.
+const MAX_PLACES: usize = 5_000;
 /// Names that say nothing without the type they belong to.
 const COMMON: &[&str] = &[
     "new", "run", "main", "from", "into", "get", "set", "default", "build", "open", "close", "read", "write", "create", "name", "id", "list", "load", "save", "init", "start", "stop", "call", "parse", "add",
@@ -117,6 +121,8 @@ fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
     }
     let code = |file: &File| !file.test && file.language.class == crate::language::Class::Code;
     let best = ranking.files.iter().filter(|ranked| code(&survey.files[ranked.file])).take(MAX_TARGET_FILES);
+    let score = ranking.files.first().map_or(0.0, |ranked| ranked.score);
+    let best = best.filter(|ranked| ranked.score >= score * NEAR_BEST_FILE);
     let best: Vec<_> = best.collect();
     let named = best.iter().any(|ranked| survey.files[ranked.file].definitions.iter().any(|defined| defined.named));
     let mut targets: Vec<Target> = Vec::new();
@@ -147,7 +153,7 @@ fn uses(targets: &[Target], file: &File, text: &str) -> Vec<Use> {
     let mut places: Vec<(u32, &str)> = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {
         words::scan(content, |_, word| {
-            if names.contains(word) {
+            if places.len() < MAX_PLACES && names.contains(word) {
                 present.insert(word);
                 places.push((line, word));
             }

@@ -132,7 +132,9 @@ fn value_after(text: &str, name: &Range<usize>, line: &Range<usize>, kind: FileK
         at
     };
     let name_was_quoted = matches!(peek(at), Some(b'"' | b'\'' | b'`'));
-    while matches!(peek(at), Some(b'"' | b'\'' | b'`' | b']' | b')' | b'?' | b'!')) || (peek(at) == Some(b'\\') && matches!(peek(at + 1), Some(b'"'))) {
+    while matches!(peek(at), Some(b'"' | b'\'' | b'`' | b']' | b')' | b'?' | b'!'))
+        || (peek(at) == Some(b'\\') && matches!(peek(at + 1), Some(b'"')))
+    {
         at += 1;
     }
     at = blank(at);
@@ -168,30 +170,118 @@ fn value_after(text: &str, name: &Range<usize>, line: &Range<usize>, kind: FileK
         return None;
     }
     let start = at;
-    let length = bytes.get(start..line.end)?.iter().take_while(|&&b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b';' | b',')).count();
+    let length = bytes
+        .get(start..line.end)?
+        .iter()
+        .take_while(|&&b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b';' | b','))
+        .count();
     Some(Value { span: start..start + length, quoted: false, argument })
 }
 
 /// Behind a type between the name and its value (`: &'static str =`, `: string =`), else `at`.
 fn behind_type(bytes: &[u8], at: usize, end: usize) -> usize {
-    let is_type = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'&' | b'\'' | b' ' | b'_' | b'<' | b'>' | b'[' | b']' | b'|' | b'.' | b':');
+    let is_type = |b: &u8| {
+        b.is_ascii_alphanumeric()
+            || matches!(b, b'&' | b'\'' | b' ' | b'_' | b'<' | b'>' | b'[' | b']' | b'|' | b'.' | b':')
+    };
     let length = bytes[at..end.min(at + 48)].iter().take_while(|b| is_type(b)).count();
     let stop = at + length;
-    let typed = bytes.get(stop) == Some(&b'=') && bytes.get(stop + 1) != Some(&b'=') && bytes[at..stop].iter().any(u8::is_ascii_alphabetic);
+    let typed = bytes.get(stop) == Some(&b'=')
+        && bytes.get(stop + 1) != Some(&b'=')
+        && bytes[at..stop].iter().any(u8::is_ascii_alphabetic);
     if typed { stop + 1 } else { at }
 }
 
 /// Endings of a name that holds something about a secret, and not the secret.
 const ABOUT: &[&str] = &[
-    "url", "uri", "path", "file", "filename", "dir", "name", "id", "field", "label", "type", "length", "len", "size", "hash", "hashed",
-    "header", "prefix", "suffix", "regex", "pattern", "re", "count", "ttl", "expiry", "expires", "param", "env", "var", "policy", "error",
-    "errors", "msg", "message", "placeholder", "hint", "title", "text", "desc", "description", "template", "endpoint", "class", "style",
-    "icon", "validator", "format", "kind", "ref", "sha", "sha256", "digest", "checksum", "rule", "rules", "test", "tests", "input",
-    "selector", "locator", "xpath", "algorithm", "alg", "arn", "provider", "manager", "service", "version", "mask", "masked", "symbol",
+    "url",
+    "uri",
+    "path",
+    "file",
+    "filename",
+    "dir",
+    "name",
+    "id",
+    "field",
+    "label",
+    "type",
+    "length",
+    "len",
+    "size",
+    "hash",
+    "hashed",
+    "header",
+    "prefix",
+    "suffix",
+    "regex",
+    "pattern",
+    "re",
+    "count",
+    "ttl",
+    "expiry",
+    "expires",
+    "param",
+    "env",
+    "var",
+    "policy",
+    "error",
+    "errors",
+    "msg",
+    "message",
+    "placeholder",
+    "hint",
+    "title",
+    "text",
+    "desc",
+    "description",
+    "template",
+    "endpoint",
+    "class",
+    "style",
+    "icon",
+    "validator",
+    "format",
+    "kind",
+    "ref",
+    "sha",
+    "sha256",
+    "digest",
+    "checksum",
+    "rule",
+    "rules",
+    "test",
+    "tests",
+    "input",
+    "selector",
+    "locator",
+    "xpath",
+    "algorithm",
+    "alg",
+    "arn",
+    "provider",
+    "manager",
+    "service",
+    "version",
+    "mask",
+    "masked",
+    "symbol",
 ];
 
 /// Beginnings of a name that is not for a secret.
-const NOT_SECRET: &[&str] = &["public", "publishable", "dummy", "fake", "mock", "example", "sample", "invalid", "wrong", "bad", "expected", "csrf_field"];
+const NOT_SECRET: &[&str] = &[
+    "public",
+    "publishable",
+    "dummy",
+    "fake",
+    "mock",
+    "example",
+    "sample",
+    "invalid",
+    "wrong",
+    "bad",
+    "expected",
+    "csrf_field",
+];
 
 fn judge(name: &str, promise: Promise, value: &Value, text: &str, near: &str, kind: FileKind) -> Option<Found> {
     let literal = text.get(value.span.clone())?;
@@ -200,54 +290,87 @@ fn judge(name: &str, promise: Promise, value: &Value, text: &str, near: &str, ki
     if ABOUT.contains(&last.as_str()) || NOT_SECRET.iter().any(|word| lower.contains(word)) {
         return None;
     }
-    if literal.len() > MAX_VALUE || !literal.is_ascii() || literal.bytes().any(|b| b.is_ascii_whitespace() || b.is_ascii_control()) {
+    if literal.len() > MAX_VALUE
+        || !literal.is_ascii()
+        || literal.bytes().any(|b| b.is_ascii_whitespace() || b.is_ascii_control())
+    {
         return None;
     }
-    if shape::is_placeholder(literal) || shape::is_uuid(literal) || is_place(literal) || shape::is_words(literal) {
+    let near = near.to_ascii_lowercase();
+    let found = |rule, severity, what, weight| Some(Found { rule, span: value.span.clone(), severity, what, weight });
+    let is_aws = near.contains("aws") || near.contains("secret_access_key") || near.contains("secretaccesskey");
+    if is_aws && structured::is_aws_secret(literal) {
+        return found("secret/aws-secret-key", High, "an AWS secret access key is written in this file", STRUCTURED);
+    }
+    if shape::is_placeholder(literal)
+        || shape::is_uuid(literal)
+        || is_place(literal)
+        || (shape::is_words(literal) && !shape::is_mixed_case(literal))
+    {
         return None;
     }
     if !value.quoted && literal.contains(['(', ')', '[', '$', '`', '{']) {
         return None;
     }
-    let near = near.to_ascii_lowercase();
-    if is_digest_line(&near) {
+    // The value itself says nothing about the line: any word can stand in a random text.
+    if is_digest_line(&near.replace(&literal.to_ascii_lowercase(), "")) {
         return None;
-    }
-    let found = |rule, severity, what, weight| Some(Found { rule, span: value.span.clone(), severity, what, weight });
-    let is_aws = near.contains("aws") || near.contains("secret_access_key") || near.contains("secretaccesskey");
-    if is_aws && structured::is_aws_secret(literal) {
-        return found("secret/aws-secret-key", High, "an AWS secret access key is written in this file", STRUCTURED);
     }
     if near.contains("twilio") && literal.len() == 32 && literal.bytes().all(shape::is_hex) && is_token(literal) {
         return found("secret/twilio-auth-token", High, "a Twilio auth token is written in this file", STRUCTURED);
     }
     let severity = grade(&lower, kind);
     match promise {
-        Promise::Password if !value.argument && is_password(literal) => {
-            found("secret/hardcoded-password", severity, "a literal is given to a name that stands for a password", BY_NAME)
-        }
-        Promise::Token if is_token(literal) => {
-            found("secret/hardcoded-token", severity, "a random literal is given to a name that stands for a key or token", BY_NAME)
-        }
+        Promise::Password if !value.argument && is_password(literal) => found(
+            "secret/hardcoded-password",
+            severity,
+            "a literal is given to a name that stands for a password",
+            BY_NAME,
+        ),
+        Promise::Token if is_token(literal) => found(
+            "secret/hardcoded-token",
+            severity,
+            "a random literal is given to a name that stands for a key or token",
+            BY_NAME,
+        ),
         _ => None,
     }
 }
 
 /// Prose and tests are full of samples.
 fn grade(name: &str, kind: FileKind) -> Severity {
-    if kind == FileKind::Prose || name.contains("test") || name.contains("default") || name.contains("local") { Low } else { Medium }
+    if kind == FileKind::Prose || name.contains("test") || name.contains("default") || name.contains("local") {
+        Low
+    } else {
+        Medium
+    }
 }
 
 /// The last word of an identifier in any case style, lower case.
 fn last_word(name: &str) -> String {
     let tail = name.rsplit(['_', '-', '.']).find(|part| !part.is_empty()).unwrap_or_default();
-    let camel = tail.char_indices().rev().find(|(at, c)| c.is_ascii_uppercase() && *at > 0 && tail.as_bytes().get(at - 1).is_some_and(u8::is_ascii_lowercase));
+    let camel = tail.char_indices().rev().find(|(at, c)| {
+        c.is_ascii_uppercase() && *at > 0 && tail.as_bytes().get(at - 1).is_some_and(u8::is_ascii_lowercase)
+    });
     camel.map_or(tail, |(at, _)| tail.get(at..).unwrap_or(tail)).to_ascii_lowercase()
 }
 
 /// A line about digests holds hexadecimal and base64 that is no secret. `near` is lower case.
 fn is_digest_line(near: &str) -> bool {
-    const MARKS: &[&str] = &["sha256", "sha512", "sha1", "sha-", "md5", "integrity", "checksum", "digest", "commit", "data:", "fingerprint", "etag"];
+    const MARKS: &[&str] = &[
+        "sha256",
+        "sha512",
+        "sha1",
+        "sha-",
+        "md5",
+        "integrity",
+        "checksum",
+        "digest",
+        "commit",
+        "data:",
+        "fingerprint",
+        "etag",
+    ];
     MARKS.iter().any(|mark| near.contains(mark))
 }
 
@@ -263,7 +386,10 @@ fn is_place(value: &str) -> bool {
 /// Mixed enough for a password that somebody means.
 fn is_password(value: &str) -> bool {
     let symbols = value.bytes().filter(|b| b.is_ascii_punctuation() && !matches!(b, b'_' | b'-' | b'.')).count();
-    let classes = usize::from(shape::has_lower(value)) + usize::from(shape::has_upper(value)) + usize::from(shape::has_digit(value)) + usize::from(symbols > 0);
+    let classes = usize::from(shape::has_lower(value))
+        + usize::from(shape::has_upper(value))
+        + usize::from(shape::has_digit(value))
+        + usize::from(symbols > 0);
     value.len() >= MIN_PASSWORD
         && shape::has_letter(value)
         && (shape::has_digit(value) || symbols > 0)
@@ -284,13 +410,18 @@ fn is_token(value: &str) -> bool {
         }
     };
     value.len() >= MIN_TOKEN
-        && shape::has_digit(value)
         && shape::has_letter(value)
+        && (shape::has_digit(value) || shape::is_mixed_case(value))
         && shape::entropy(value) >= least
         && !looks_like_code(value)
 }
 
 /// A call, a format or an expression in quotes.
 fn looks_like_code(value: &str) -> bool {
-    value.ends_with("()") || value.contains("](") || value.contains("=>") || value.contains("&&") || value.starts_with("--") || (value.contains('=') && value.contains('&'))
+    value.ends_with("()")
+        || value.contains("](")
+        || value.contains("=>")
+        || value.contains("&&")
+        || value.starts_with("--")
+        || (value.contains('=') && value.contains('&'))
 }

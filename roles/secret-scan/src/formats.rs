@@ -8,7 +8,9 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use crate::Severity::{self, High, Low, Medium};
-use crate::shape::{self, is_any_hex, is_base32, is_base62, is_base64url, is_dotted, is_hex, is_key, is_letter, is_upper};
+use crate::shape::{
+    self, is_any_hex, is_base32, is_base62, is_base64url, is_dotted, is_hex, is_key, is_letter, is_upper,
+};
 use crate::{EXACT, Found};
 
 /// One known format.
@@ -67,26 +69,77 @@ const OPENAI: &str = "an OpenAI API key is written in this file";
 
 const FORMATS: &[Format] = &[
     with(row("secret/aws-access-key", "AKIA", is_base32, (16, 16), High, AWS_ID), Check::Aws),
-    with(row("secret/aws-access-key", "ASIA", is_base32, (16, 16), Medium, "a temporary AWS access key id is written in this file"), Check::Aws),
-    with(row("secret/aws-access-key", "ABIA", is_base32, (16, 16), High, "an AWS bearer key id is written in this file"), Check::Aws),
-    with(row("secret/aws-access-key", "ACCA", is_base32, (16, 16), High, "an AWS context key id is written in this file"), Check::Aws),
+    with(
+        row(
+            "secret/aws-access-key",
+            "ASIA",
+            is_base32,
+            (16, 16),
+            Medium,
+            "a temporary AWS access key id is written in this file",
+        ),
+        Check::Aws,
+    ),
+    with(
+        row("secret/aws-access-key", "ABIA", is_base32, (16, 16), High, "an AWS bearer key id is written in this file"),
+        Check::Aws,
+    ),
+    with(
+        row(
+            "secret/aws-access-key",
+            "ACCA",
+            is_base32,
+            (16, 16),
+            High,
+            "an AWS context key id is written in this file",
+        ),
+        Check::Aws,
+    ),
     with(row("secret/github-token", "ghp_", is_base62, (36, 36), High, GITHUB), Check::Crc),
     with(row("secret/github-token", "gho_", is_base62, (36, 36), High, GITHUB), Check::Crc),
     with(row("secret/github-token", "ghu_", is_base62, (36, 36), High, GITHUB), Check::Crc),
     with(row("secret/github-token", "ghs_", is_base62, (36, 36), High, GITHUB), Check::Crc),
     with(row("secret/github-token", "ghr_", is_base62, (36, 76), High, GITHUB), Check::Crc),
     with(row("secret/github-token", "ghs_", is_dotted, (80, 1024), High, GITHUB), Check::Has(".eyJ")),
-    row("secret/github-token", "github_pat_", is_base64url, (82, 82), High, "a fine-grained GitHub token is written in this file"),
+    row(
+        "secret/github-token",
+        "github_pat_",
+        is_base64url,
+        (82, 82),
+        High,
+        "a fine-grained GitHub token is written in this file",
+    ),
     row("secret/gitlab-token", "glpat-", is_base64url, (20, 20), High, GITLAB),
     with(row("secret/gitlab-token", "glpat-", is_dotted, (30, 320), High, GITLAB), Check::Has(".")),
     row("secret/gitlab-token", "gldt-", is_base64url, (20, 20), High, "a GitLab deploy token is written in this file"),
     row("secret/gitlab-token", "glrt-", is_dotted, (20, 320), High, "a GitLab runner token is written in this file"),
-    row("secret/gitlab-token", "glcbt-", is_base64url, (20, 70), Medium, "a GitLab CI job token is written in this file"),
+    row(
+        "secret/gitlab-token",
+        "glcbt-",
+        is_base64url,
+        (20, 70),
+        Medium,
+        "a GitLab CI job token is written in this file",
+    ),
     row("secret/gitlab-token", "glptt-", is_hex, (40, 40), High, "a GitLab trigger token is written in this file"),
     row("secret/gitlab-token", "glft-", is_base64url, (20, 20), Medium, "a GitLab feed token is written in this file"),
     row("secret/gitlab-token", "glsoat-", is_base64url, (20, 20), High, "a GitLab SCIM token is written in this file"),
-    row("secret/gitlab-token", "glagent-", is_base64url, (50, 320), High, "a GitLab agent token is written in this file"),
-    row("secret/gitlab-token", "GR1348941", is_base64url, (20, 20), High, "a GitLab runner registration token is written in this file"),
+    row(
+        "secret/gitlab-token",
+        "glagent-",
+        is_base64url,
+        (50, 320),
+        High,
+        "a GitLab agent token is written in this file",
+    ),
+    row(
+        "secret/gitlab-token",
+        "GR1348941",
+        is_base64url,
+        (20, 20),
+        High,
+        "a GitLab runner registration token is written in this file",
+    ),
     with(row("secret/slack-token", "xoxb-", is_base64url, (24, 120), High, SLACK), Check::Slack),
     with(row("secret/slack-token", "xoxp-", is_base64url, (24, 160), High, SLACK), Check::Slack),
     with(row("secret/slack-token", "xoxa-", is_base64url, (24, 160), High, SLACK), Check::Slack),
@@ -98,28 +151,83 @@ const FORMATS: &[Format] = &[
     row("secret/stripe-key", "rk_live_", is_base62, (20, 247), High, STRIPE),
     row("secret/stripe-key", "sk_test_", is_base62, (20, 247), Low, STRIPE_TEST),
     row("secret/stripe-key", "rk_test_", is_base62, (20, 247), Low, STRIPE_TEST),
-    row("secret/stripe-key", "whsec_", is_key, (32, 64), Medium, "a Stripe webhook signing secret is written in this file"),
+    row(
+        "secret/stripe-key",
+        "whsec_",
+        is_key,
+        (32, 64),
+        Medium,
+        "a Stripe webhook signing secret is written in this file",
+    ),
     row("secret/google-api-key", "AIza", is_base64url, (35, 35), Medium, "a Google API key is written in this file"),
-    row("secret/google-oauth-secret", "GOCSPX-", is_base64url, (28, 28), High, "a Google OAuth client secret is written in this file"),
-    with(row("secret/npm-token", "npm_", is_base62, (36, 36), High, "an npm token is written in this file"), Check::Crc),
-    row("secret/pypi-token", "pypi-AgEIcHlwaS5vcmc", is_base64url, (50, 1000), High, "a PyPI token is written in this file"),
-    row("secret/pypi-token", "pypi-AgENdGVzdC5weXBpLm9yZw", is_base64url, (50, 1000), Medium, "a TestPyPI token is written in this file"),
-    row("secret/anthropic-key", "sk-ant-", is_base64url, (80, 140), High, "an Anthropic API key is written in this file"),
+    row(
+        "secret/google-oauth-secret",
+        "GOCSPX-",
+        is_base64url,
+        (28, 28),
+        High,
+        "a Google OAuth client secret is written in this file",
+    ),
+    with(
+        row("secret/npm-token", "npm_", is_base62, (36, 36), High, "an npm token is written in this file"),
+        Check::Crc,
+    ),
+    row(
+        "secret/pypi-token",
+        "pypi-AgEIcHlwaS5vcmc",
+        is_base64url,
+        (50, 1000),
+        High,
+        "a PyPI token is written in this file",
+    ),
+    row(
+        "secret/pypi-token",
+        "pypi-AgENdGVzdC5weXBpLm9yZw",
+        is_base64url,
+        (50, 1000),
+        Medium,
+        "a TestPyPI token is written in this file",
+    ),
+    row(
+        "secret/anthropic-key",
+        "sk-ant-",
+        is_base64url,
+        (80, 140),
+        High,
+        "an Anthropic API key is written in this file",
+    ),
     row("secret/openai-key", "sk-proj-", is_base64url, (40, 200), High, OPENAI),
     row("secret/openai-key", "sk-svcacct-", is_base64url, (40, 200), High, OPENAI),
     row("secret/openai-key", "sk-admin-", is_base64url, (40, 200), High, OPENAI),
     with(row("secret/openai-key", "sk-", is_base62, (48, 48), High, OPENAI), Check::Has("T3BlbkFJ")),
     row("secret/twilio-key", "SK", is_hex, (32, 32), Medium, "a Twilio API key id is written in this file"),
-    with(row("secret/sendgrid-key", "SG.", is_dotted, (66, 66), High, "a SendGrid API key is written in this file"), Check::Parts(22, 43)),
+    with(
+        row("secret/sendgrid-key", "SG.", is_dotted, (66, 66), High, "a SendGrid API key is written in this file"),
+        Check::Parts(22, 43),
+    ),
     row("secret/huggingface-token", "hf_", is_letter, (34, 34), High, "a Hugging Face token is written in this file"),
     row("secret/digitalocean-token", "dop_v1_", is_hex, (64, 64), High, "a DigitalOcean token is written in this file"),
     row("secret/shopify-token", "shpat_", is_any_hex, (32, 32), High, "a Shopify access token is written in this file"),
-    row("secret/shopify-token", "shpss_", is_any_hex, (32, 32), High, "a Shopify shared secret is written in this file"),
+    row(
+        "secret/shopify-token",
+        "shpss_",
+        is_any_hex,
+        (32, 32),
+        High,
+        "a Shopify shared secret is written in this file",
+    ),
     row("secret/databricks-token", "dapi", is_hex, (32, 32), High, "a Databricks token is written in this file"),
     row("secret/vault-token", "hvs.", is_base64url, (90, 300), High, "a HashiCorp Vault token is written in this file"),
     row("secret/docker-token", "dckr_pat_", is_base64url, (27, 27), High, "a Docker Hub token is written in this file"),
     row("secret/linear-key", "lin_api_", is_base62, (40, 40), High, "a Linear API key is written in this file"),
-    row("secret/grafana-token", "glsa_", is_base64url, (41, 41), High, "a Grafana service account token is written in this file"),
+    row(
+        "secret/grafana-token",
+        "glsa_",
+        is_base64url,
+        (41, 41),
+        High,
+        "a Grafana service account token is written in this file",
+    ),
     row("secret/newrelic-key", "NRAK-", is_upper, (27, 27), High, "a New Relic API key is written in this file"),
     row("secret/age-key", "AGE-SECRET-KEY-1", is_upper, (58, 58), High, "an age identity is written in this file"),
     row("secret/crates-io-token", "cio", is_base62, (32, 32), High, "a crates.io token is written in this file"),
@@ -189,9 +297,18 @@ fn decide(format: &Format, body: &str) -> Option<(Severity, &'static str)> {
             }
             // Refresh tokens have had a longer form; only the short form is known to end in a checksum.
             let known = body.len() != 36 || crc_is_right(body);
-            Some(if known { usual } else { (Medium, "what looks like a token is written in this file, but its checksum is wrong: made up or altered") })
+            Some(if known {
+                usual
+            } else {
+                (
+                    Medium,
+                    "what looks like a token is written in this file, but its checksum is wrong: made up or altered",
+                )
+            })
         }
-        Check::Aws if body.ends_with("EXAMPLE") => Some((Low, "the example key of the AWS documentation is written in this file")),
+        Check::Aws if body.ends_with("EXAMPLE") => {
+            Some((Low, "the example key of the AWS documentation is written in this file"))
+        }
         Check::Aws => random().then_some(usual),
         Check::Has(inside) => (body.contains(inside) && random()).then_some(usual),
         Check::Parts(first, second) => {
@@ -215,7 +332,9 @@ fn random_enough(body: &str) -> bool {
 /// Whether the last six characters are the CRC-32 of the others, in base 62 with leading zeros.
 pub(crate) fn crc_is_right(body: &str) -> bool {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let Some((random, check)) = body.len().checked_sub(6).and_then(|at| body.split_at_checked(at)) else { return false };
+    let Some((random, check)) = body.len().checked_sub(6).and_then(|at| body.split_at_checked(at)) else {
+        return false;
+    };
     let mut rest = crc32fast::hash(random.as_bytes());
     let mut digits = [b'0'; 6];
     for digit in digits.iter_mut().rev() {

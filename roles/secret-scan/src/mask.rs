@@ -42,11 +42,12 @@ pub fn mask_runs(text: &str) -> String {
     out
 }
 
-/// Letters and digits mixed beyond what names and paths do.
+/// Letters and digits, or upper and lower case, mixed beyond what names and paths do.
 fn looks_random(run: &str) -> bool {
     run.split(['/', '.', '-', '_', '+', '=']).any(|part| {
         part.len() >= RUN && shape::has_digit(part) && shape::has_letter(part) && shape::entropy(part) >= 3.0
     }) || (shape::has_digit(run) && shape::entropy(run) >= 4.2)
+        || shape::is_mixed_case(run)
 }
 
 /// `range` of `text` with the parts inside `spans` (sorted) masked, cut to `max_chars`.

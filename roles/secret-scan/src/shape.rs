@@ -72,6 +72,13 @@ pub(crate) fn has_lower(value: &str) -> bool {
     value.bytes().any(|b| b.is_ascii_lowercase())
 }
 
+/// Whether upper and lower case change too often for words: at least at every third letter, where `camelCase` changes at every fifth.
+pub(crate) fn is_mixed_case(value: &str) -> bool {
+    let letters: Vec<bool> = value.bytes().filter(u8::is_ascii_alphabetic).map(|b| b.is_ascii_uppercase()).collect();
+    let changes = letters.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    letters.len() >= 8 && changes * 3 >= letters.len()
+}
+
 /// Shannon entropy of the bytes of `value`, in bits per byte.
 pub(crate) fn entropy(value: &str) -> f64 {
     if value.is_empty() {
@@ -87,9 +94,30 @@ pub(crate) fn entropy(value: &str) -> f64 {
 
 /// Words that say: put your own here. A random value of 40 characters holds one of them once in a million.
 const FILLER_WORDS: &[&str] = &[
-    "example", "sample", "placeholder", "changeme", "change-me", "change_me", "yourkey", "your_", "your-", "yourtoken",
-    "yourapi", "yoursecret", "yourpass", "dummy", "redacted", "xxxxx", "insert", "replace", "goes_here", "goeshere",
-    "notreal", "not-real", "not_real", "invalid",
+    "example",
+    "sample",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "yourkey",
+    "your_",
+    "your-",
+    "yourtoken",
+    "yourapi",
+    "yoursecret",
+    "yourpass",
+    "dummy",
+    "redacted",
+    "xxxxx",
+    "insert",
+    "replace",
+    "goes_here",
+    "goeshere",
+    "notreal",
+    "not-real",
+    "not_real",
+    "invalid",
 ];
 
 /// Whether `value` is no value: a run of one character, a counted-up alphabet, a repetition, or a word such as `EXAMPLE`.
@@ -106,7 +134,9 @@ pub(crate) fn is_filler(value: &str) -> bool {
     if longest(bytes, |a, b| a == b) >= 6 || longest(bytes, |a, b| a.checked_add(1) == Some(b)) >= 8 {
         return true;
     }
-    if (1..=16).any(|period| bytes.len() >= 2 * period && bytes.iter().zip(bytes.iter().skip(period)).all(|(a, b)| a == b)) {
+    if (1..=16)
+        .any(|period| bytes.len() >= 2 * period && bytes.iter().zip(bytes.iter().skip(period)).all(|(a, b)| a == b))
+    {
         return true;
     }
     let lower = value.to_ascii_lowercase();
@@ -125,12 +155,82 @@ fn longest(bytes: &[u8], related: fn(u8, u8) -> bool) -> usize {
 
 /// Values that people type when any value will do.
 const WEAK: &[&str] = &[
-    "password", "passwd", "pass", "pwd", "secret", "token", "test", "testing", "admin", "root", "user", "guest", "none",
-    "null", "nil", "undefined", "true", "false", "string", "foo", "bar", "baz", "foobar", "hunter", "letmein", "qwerty",
-    "postgres", "mysql", "redis", "rabbitmq", "minio", "default", "mypassword", "mysecret", "mytoken", "abc", "asdf", "empty",
-    "key", "apikey", "api", "auth", "my", "the", "new", "old", "some", "super", "this", "is", "for", "not", "mock", "stub",
-    "unit", "value", "required", "optional", "hidden", "enter", "confirm", "current", "reset", "forgot", "wrong", "bad", "good",
-    "username", "name", "login", "dev", "local", "demo", "development", "insecure", "fake",
+    "password",
+    "passwd",
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "test",
+    "testing",
+    "admin",
+    "root",
+    "user",
+    "guest",
+    "none",
+    "null",
+    "nil",
+    "undefined",
+    "true",
+    "false",
+    "string",
+    "foo",
+    "bar",
+    "baz",
+    "foobar",
+    "hunter",
+    "letmein",
+    "qwerty",
+    "postgres",
+    "mysql",
+    "redis",
+    "rabbitmq",
+    "minio",
+    "default",
+    "mypassword",
+    "mysecret",
+    "mytoken",
+    "abc",
+    "asdf",
+    "empty",
+    "key",
+    "apikey",
+    "api",
+    "auth",
+    "my",
+    "the",
+    "new",
+    "old",
+    "some",
+    "super",
+    "this",
+    "is",
+    "for",
+    "not",
+    "mock",
+    "stub",
+    "unit",
+    "value",
+    "required",
+    "optional",
+    "hidden",
+    "enter",
+    "confirm",
+    "current",
+    "reset",
+    "forgot",
+    "wrong",
+    "bad",
+    "good",
+    "username",
+    "name",
+    "login",
+    "dev",
+    "local",
+    "demo",
+    "development",
+    "insecure",
+    "fake",
 ];
 
 /// Whether `value` is filler, refers to something (`${VAR}`, `<token>`, `%s`), or is made of words such as `password` and `test`.
@@ -145,7 +245,12 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     }
     let other = lower.bytes().filter(|b| !b.is_ascii_alphabetic() && !matches!(b, b'_' | b'-' | b'.' | b' ')).count();
     // `password1`, `Test123!`, `my-secret-token`: a known word and a few signs.
-    (rest == 0 && other <= 4) || lower.starts_with("fake") || lower.starts_with("test") || lower.contains("test-") || lower.contains("test_") || lower.contains("-test")
+    (rest == 0 && other <= 4)
+        || lower.starts_with("fake")
+        || lower.starts_with("test")
+        || lower.contains("test-")
+        || lower.contains("test_")
+        || lower.contains("-test")
 }
 
 /// Letters of `word` that the weak words do not explain.
@@ -163,8 +268,39 @@ fn unexplained(word: &str) -> usize {
 
 /// Whether `value` points at the real value instead of being it.
 pub(crate) fn refers(value: &str) -> bool {
-    const MARKS: &[&str] = &["${", "$(", "{{", "#{", "%(", "%s", "%v", "%d", "<%", "***", "...", "…", "process.env", "os.environ", "getenv", "ENV["];
-    const SCHEMES: &[&str] = &["vault:", "secret:", "sm://", "op://", "ref+", "arn:", "ssm:", "env:", "file:", "keyring:", "!vault", "ENC[", "@Microsoft.KeyVault"];
+    const MARKS: &[&str] = &[
+        "${",
+        "$(",
+        "{{",
+        "#{",
+        "%(",
+        "%s",
+        "%v",
+        "%d",
+        "<%",
+        "***",
+        "...",
+        "…",
+        "process.env",
+        "os.environ",
+        "getenv",
+        "ENV[",
+    ];
+    const SCHEMES: &[&str] = &[
+        "vault:",
+        "secret:",
+        "sm://",
+        "op://",
+        "ref+",
+        "arn:",
+        "ssm:",
+        "env:",
+        "file:",
+        "keyring:",
+        "!vault",
+        "ENC[",
+        "@Microsoft.KeyVault",
+    ];
     let first = value.bytes().next();
     matches!(first, Some(b'$' | b'<' | b'[' | b'{' | b'%'))
         || (value.contains('<') && value.contains('>'))

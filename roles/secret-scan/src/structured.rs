@@ -92,15 +92,26 @@ fn private_key(text: &str, start: usize, after: usize) -> Option<Found> {
     let end = last?;
     // The foot belongs to the block, so that a mask covers it.
     let end = if body_end < limit {
-        let foot = body_end + 5 + shape::run(bytes, body_end + 5, body_end + 50, |b| b.is_ascii_uppercase() || b == b' ');
+        let foot =
+            body_end + 5 + shape::run(bytes, body_end + 5, body_end + 50, |b| b.is_ascii_uppercase() || b == b' ');
         foot + shape::run(bytes, foot, foot + 5, |b| b == b'-')
     } else {
         end
     };
-    let line_start = bytes[..start].iter().rev().take(256).position(|&b| b == b'\n').map_or(start.saturating_sub(256), |back| start - back);
+    let line_start = bytes[..start]
+        .iter()
+        .rev()
+        .take(256)
+        .position(|&b| b == b'\n')
+        .map_or(start.saturating_sub(256), |back| start - back);
     let before = text.get(crate::lines::floor_boundary(text, line_start)..start).unwrap_or_default();
     Some(if before.contains("\"private_key\"") {
-        hit("secret/gcp-service-account", start..end, High, "the private key of a Google service account is written in this file")
+        hit(
+            "secret/gcp-service-account",
+            start..end,
+            High,
+            "the private key of a Google service account is written in this file",
+        )
     } else if label.contains("ENCRYPTED") {
         hit("secret/private-key", start..end, Medium, "an encrypted private key is in this file")
     } else {
@@ -161,9 +172,32 @@ fn base64url(text: &str) -> Option<Vec<u8>> {
 }
 
 const DATABASES: &[&str] = &[
-    "postgres", "postgresql", "mysql", "mysql2", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "mssql", "sqlserver",
-    "clickhouse", "cockroachdb", "oracle", "neo4j", "bolt", "cassandra", "couchdb", "elasticsearch", "nats", "kafka", "ldap", "ldaps",
-    "smtp", "smtps",
+    "postgres",
+    "postgresql",
+    "mysql",
+    "mysql2",
+    "mariadb",
+    "mongodb",
+    "redis",
+    "rediss",
+    "amqp",
+    "amqps",
+    "mssql",
+    "sqlserver",
+    "clickhouse",
+    "cockroachdb",
+    "oracle",
+    "neo4j",
+    "bolt",
+    "cassandra",
+    "couchdb",
+    "elasticsearch",
+    "nats",
+    "kafka",
+    "ldap",
+    "ldaps",
+    "smtp",
+    "smtps",
 ];
 
 /// `scheme://user:password@host`.
@@ -176,7 +210,11 @@ fn address(text: &str, start: usize, after: usize) -> Option<Found> {
     if scheme.is_empty() {
         return None;
     }
-    let ends = |b: u8| b.is_ascii_whitespace() || b.is_ascii_control() || matches!(b, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'\\' | b'|' | b',' | b';' | b'(' | b')');
+    let ends = |b: u8| {
+        b.is_ascii_whitespace()
+            || b.is_ascii_control()
+            || matches!(b, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'\\' | b'|' | b',' | b';' | b'(' | b')')
+    };
     let limit = bytes.len().min(after + MAX_AUTHORITY);
     let length = bytes.get(after..limit)?.iter().take_while(|&&b| !ends(b)).count();
     let authority = text.get(after..after + length)?;
@@ -188,9 +226,16 @@ fn address(text: &str, start: usize, after: usize) -> Option<Found> {
     let at = after + user.len() + 1;
     let span = at..at + password.len();
     let host = host.split(':').next().unwrap_or_default().to_ascii_lowercase();
-    let sample_host = ["example.com", "example.org", "example.net", "host", "hostname", "server"].contains(&host.as_str())
-        || [".example", ".invalid", ".test", ".example.com", ".example.org", ".example.net"].iter().any(|end| host.ends_with(end));
-    let local = !host.contains('.') || host.starts_with("127.") || host == "0.0.0.0" || host.ends_with(".local") || host.ends_with(".localhost");
+    let sample_host = ["example.com", "example.org", "example.net", "host", "hostname", "server"]
+        .contains(&host.as_str())
+        || [".example", ".invalid", ".test", ".example.com", ".example.org", ".example.net"]
+            .iter()
+            .any(|end| host.ends_with(end));
+    let local = !host.contains('.')
+        || host.starts_with("127.")
+        || host == "0.0.0.0"
+        || host.ends_with(".local")
+        || host.ends_with(".localhost");
     let weak = shape::is_placeholder(password) || password == user;
     let is_database = DATABASES.contains(&scheme);
     // `postgres://postgres:postgres@db/app` opens nothing but the developer's own machine.
@@ -198,14 +243,34 @@ fn address(text: &str, start: usize, after: usize) -> Option<Found> {
         return None;
     }
     match (is_database, weak, local) {
-        (true, true, _) => Some(hit("secret/database-url", span, Medium, "an address of a database with a guessable password is written in this file")),
-        (true, _, true) => Some(hit("secret/database-url", span, Low, "an address of a local database with its password is written in this file")),
-        (true, ..) => Some(hit("secret/database-url", span, High, "an address of a database with its password is written in this file")),
+        (true, true, _) => Some(hit(
+            "secret/database-url",
+            span,
+            Medium,
+            "an address of a database with a guessable password is written in this file",
+        )),
+        (true, _, true) => Some(hit(
+            "secret/database-url",
+            span,
+            Low,
+            "an address of a local database with its password is written in this file",
+        )),
+        (true, ..) => Some(hit(
+            "secret/database-url",
+            span,
+            High,
+            "an address of a database with its password is written in this file",
+        )),
         (false, true, _) => None,
         (false, _, local) => {
             let random = password.len() >= 8 && shape::has_digit(password) && shape::has_letter(password);
             let severity = if local || !random { Low } else { Medium };
-            Some(hit("secret/basic-auth-url", span, severity, "an address with a user's password is written in this file"))
+            Some(hit(
+                "secret/basic-auth-url",
+                span,
+                severity,
+                "an address with a user's password is written in this file",
+            ))
         }
     }
 }
@@ -232,7 +297,12 @@ fn discord_webhook(text: &str, _: usize, after: usize) -> Option<Found> {
     let token = shape::run(bytes, at, at + 100, is_base64url);
     let value = text.get(at..at + token)?;
     (id >= 17 && token >= 60 && bytes.get(after + id) == Some(&b'/') && !shape::is_filler(value)).then(|| {
-        hit("secret/discord-webhook", at..at + token, High, "the address of a Discord webhook is written in this file; whoever has it can post")
+        hit(
+            "secret/discord-webhook",
+            at..at + token,
+            High,
+            "the address of a Discord webhook is written in this file; whoever has it can post",
+        )
     })
 }
 
@@ -246,7 +316,12 @@ fn azure_storage(text: &str, _: usize, after: usize) -> Option<Found> {
     let span = after..after + length;
     // The storage emulator has one published key for everybody.
     Some(if key.starts_with("Eby8vdM02xNO") {
-        hit("secret/azure-storage-key", span, Low, "the published key of the Azure storage emulator is written in this file")
+        hit(
+            "secret/azure-storage-key",
+            span,
+            Low,
+            "the published key of the Azure storage emulator is written in this file",
+        )
     } else {
         hit("secret/azure-storage-key", span, High, "an Azure storage account key is written in this file")
     })
@@ -261,7 +336,10 @@ fn azure_client(text: &str, start: usize, after: usize) -> Option<Found> {
     let whole = first.checked_sub(1).and_then(|at| bytes.get(at)).is_none_or(|&b| !set(b));
     let length = shape::run(bytes, after, after + 35, set);
     let value = text.get(first..after + length)?;
-    let right = whole && head.iter().all(|&b| set(b)) && head.get(3).is_some_and(u8::is_ascii_digit) && (31..=34).contains(&length);
+    let right = whole
+        && head.iter().all(|&b| set(b))
+        && head.get(3).is_some_and(u8::is_ascii_digit)
+        && (31..=34).contains(&length);
     (right && shape::entropy(value) >= 3.5 && !shape::is_filler(value)).then(|| {
         let what = "a client secret of Microsoft Entra is written in this file";
         Found { weight: EXACT, ..hit("secret/azure-client-secret", first..after + length, High, what) }
@@ -277,9 +355,9 @@ fn aws_secret(text: &str, start: usize, after: usize) -> Option<Found> {
     }
     let low = start.saturating_sub(AWS_NEAR);
     let high = bytes.len().min(end + AWS_NEAR);
-    runs_of_40(text, end, high).or_else(|| runs_of_40(text, low, start)).map(|span| {
-        hit("secret/aws-secret-key", span, High, "an AWS secret access key is written beside its key id")
-    })
+    runs_of_40(text, end, high)
+        .or_else(|| runs_of_40(text, low, start))
+        .map(|span| hit("secret/aws-secret-key", span, High, "an AWS secret access key is written beside its key id"))
 }
 
 fn runs_of_40(text: &str, low: usize, high: usize) -> Option<std::ops::Range<usize>> {

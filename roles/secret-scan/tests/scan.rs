@@ -17,7 +17,10 @@ fn every_known_kind_is_found_at_its_line() {
         for (rule, value, text) in samples(seed) {
             let text = format!("# first line\n{text}");
             let hits = scan("src/settings.env", &text);
-            let hit = hits.iter().find(|hit| hit.rule == rule).unwrap_or_else(|| panic!("seed {seed}: {rule} not found in {text:?}: {hits:?}"));
+            let hit = hits
+                .iter()
+                .find(|hit| hit.rule == rule)
+                .unwrap_or_else(|| panic!("seed {seed}: {rule} not found in {text:?}: {hits:?}"));
             let line = text[..text.find(&value).unwrap()].matches('\n').count() as u32 + 1;
             assert_eq!(hit.line, line, "seed {seed}: {rule} in {text:?}");
         }
@@ -38,7 +41,10 @@ fn assert_silent(path: &str, text: &str, value: &str) {
         for window in &windows {
             // The head and foot of a key block are the format's own words.
             let public = window.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b' ' | b'-'));
-            assert!(public || !output.as_bytes().windows(8).any(|other| other == *window), "{output:?} repeats part of {value:?}");
+            assert!(
+                public || !output.as_bytes().windows(8).any(|other| other == *window),
+                "{output:?} repeats part of {value:?}"
+            );
         }
     }
 }
@@ -123,7 +129,13 @@ fn look_alikes_are_left_alone() {
         ("a.py", format!("t = '{}{}'", ["s", "k-"].concat(), chars(BASE62, 48, 1))),
         ("a.js", format!("pk = '{}{}'", ["pk_", "live_"].concat(), chars(BASE62, 24, 1))),
         ("a.js", format!("t = '{}not-a-token-but-a-name-of-some-kind'", ["xo", "xb-"].concat())),
-        ("a.rs", format!("pem.replace(\"-----{} PRIVATE KEY-----\", \"\").replace(\"-----END PRIVATE KEY-----\", \"\")", "BEGIN")),
+        (
+            "a.rs",
+            format!(
+                "pem.replace(\"-----{} PRIVATE KEY-----\", \"\").replace(\"-----END PRIVATE KEY-----\", \"\")",
+                "BEGIN"
+            ),
+        ),
         ("a.pem", format!("-----{} PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----", "BEGIN", chars(BASE64, 64, 1))),
         ("a.md", format!("-----{} RSA PRIVATE KEY-----\n...\n-----END RSA PRIVATE KEY-----", "BEGIN")),
         ("a.md", format!("-----{} RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "BEGIN", "x".repeat(64))),
@@ -155,7 +167,8 @@ fn published_examples_are_low() {
     let key = ["sk_", "test_", &chars(BASE62, 24, 3)].concat();
     assert_eq!(scan("a.py", &format!("t = '{key}'"))[0].severity, Severity::Low);
 
-    let emulator = ["Eby8vdM02xNO", "cqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="].concat();
+    let emulator =
+        ["Eby8vdM02xNO", "cqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="].concat();
     assert_eq!(scan("a.cs", &format!("AccountKey={emulator};"))[0].severity, Severity::Low);
 }
 
@@ -209,7 +222,9 @@ fn an_encrypted_key_block_is_medium_and_masked_whole() {
 
 #[test]
 fn hits_past_the_limit_are_counted() {
-    let text: String = (0..MAX_HITS as u64 + 7).map(|n| format!("k{n} = '{}{}'\n", ["AK", "IA"].concat(), chars(BASE32, 16, n + 1))).collect();
+    let text: String = (0..MAX_HITS as u64 + 7)
+        .map(|n| format!("k{n} = '{}{}'\n", ["AK", "IA"].concat(), chars(BASE32, 16, n + 1)))
+        .collect();
     let counted = scan_counted("a.py", &text);
     assert_eq!((counted.hits.len(), counted.not_listed), (MAX_HITS, 7));
     let hits = scan("a.py", &text);
@@ -251,13 +266,29 @@ fn a_mask_shows_at_most_four_characters() {
     assert_eq!(mask("0123456789abcdef"), "0123… (16 characters)");
     assert_eq!(mask("éééééééééééééééé"), "éééé… (16 characters)");
     let value = chars(BASE62, 40, 3);
-    assert_eq!(mask_runs(&format!("curl -H x:{value} /usr/local/share/some-name")), format!("curl -H x:{} /usr/local/share/some-name", mask(&value)));
+    assert_eq!(
+        mask_runs(&format!("curl -H x:{value} /usr/local/share/some-name")),
+        format!("curl -H x:{} /usr/local/share/some-name", mask(&value))
+    );
 }
 
 #[test]
 fn hostile_repetitions_take_linear_work() {
     // Each of these would take minutes if a needle were read to the end of the text every time.
-    for piece in ["-----BEGIN PRIVATE KEY", "eyJ", "eyJ.", "://", "a://b:c@", "AKIA", "ghs_/", "password", "password='", "token:'aB3dE5gH7jK9mN1p' ", "Q~", "sk-"] {
+    for piece in [
+        "-----BEGIN PRIVATE KEY",
+        "eyJ",
+        "eyJ.",
+        "://",
+        "a://b:c@",
+        "AKIA",
+        "ghs_/",
+        "password",
+        "password='",
+        "token:'aB3dE5gH7jK9mN1p' ",
+        "Q~",
+        "sk-",
+    ] {
         let text = piece.repeat(500_000 / piece.len());
         let counted = scan_counted("a.env", &text);
         assert!(counted.hits.len() <= MAX_HITS);

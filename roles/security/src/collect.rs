@@ -61,10 +61,16 @@ impl Collection {
         let mut risks = Vec::new();
         let dropped: u64 = self.dropped.iter().sum();
         if dropped > 0 {
-            risks.push(format!("{dropped} findings are not listed, since {MAX_FINDINGS} are the most: {}", by_severity(self.dropped)));
+            risks.push(format!(
+                "{dropped} findings are not listed, since {MAX_FINDINGS} are the most: {}",
+                by_severity(self.dropped)
+            ));
         }
         if self.joined > 0 {
-            risks.push(format!("{} findings repeat a rule in the same file and are named by line in the evidence of another", self.joined));
+            risks.push(format!(
+                "{} findings repeat a rule in the same file and are named by line in the evidence of another",
+                self.joined
+            ));
         }
         if self.allowed > 0 {
             risks.push(format!("{} findings are allowed by a brain:allow comment", self.allowed));
@@ -84,7 +90,14 @@ impl Collection {
         if total == 0 {
             return format!("Nothing dangerous found in {files} {noun}.");
         }
-        let worst: Vec<String> = self.findings.iter().take(3).map(|finding| format!("{} {} ({})", place(finding), finding.rule.as_deref().unwrap_or("finding"), finding.issue)).collect();
+        let worst: Vec<String> = self
+            .findings
+            .iter()
+            .take(3)
+            .map(|finding| {
+                format!("{} {} ({})", place(finding), finding.rule.as_deref().unwrap_or("finding"), finding.issue)
+            })
+            .collect();
         let found = if total == 1 { "finding" } else { "findings" };
         format!("{total} {found} in {files} {noun}: {}. Worst: {}.", by_severity(self.counts), worst.join("; "))
     }

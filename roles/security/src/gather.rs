@@ -32,11 +32,14 @@ pub(crate) fn files(handoff: &Handoff) -> Files {
         return Files { paths, risks };
     }
     let (directories, plain): (Vec<&str>, Vec<&str>) = named.iter().partition(|path| tree.path(path).is_dir());
-    let mut paths: BTreeSet<TreeFile> = plain.into_iter().map(|path| TreeFile { path: path.to_owned(), len: 0 }).collect();
+    let mut paths: BTreeSet<TreeFile> =
+        plain.into_iter().map(|path| TreeFile { path: path.to_owned(), len: 0 }).collect();
     if !directories.is_empty() {
         let (all, notes) = walk(&tree);
         risks.extend(notes);
-        let below = |path: &str| directories.iter().any(|directory| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')));
+        let below = |path: &str| {
+            directories.iter().any(|directory| path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+        };
         paths.extend(all.into_iter().filter(|file| below(&file.path)));
     }
     Files { paths: paths.into_iter().collect(), risks }
@@ -117,7 +120,8 @@ impl Reader {
 /// UTF-8 or UTF-16 text; other encodings keep their ASCII, which is what the rules look at. `None` for binary data.
 fn decode(bytes: Vec<u8>) -> Option<String> {
     let wide = |order: fn([u8; 2]) -> u16| {
-        let units: Vec<u16> = bytes.get(2..).unwrap_or_default().chunks_exact(2).map(|pair| order([pair[0], pair[1]])).collect();
+        let units: Vec<u16> =
+            bytes.get(2..).unwrap_or_default().chunks_exact(2).map(|pair| order([pair[0], pair[1]])).collect();
         String::from_utf16_lossy(&units)
     };
     match bytes.as_slice() {
@@ -134,12 +138,61 @@ fn decode(bytes: Vec<u8>) -> Option<String> {
 /// Formats that hold no text: opening them would cost time for nothing.
 fn is_binary_name(path: &str) -> bool {
     const EXTENSIONS: &[&str] = &[
-        "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tiff", "avif", "pdf", "zip", "gz", "bz2", "xz", "zst", "7z", "tar", "jar", "war", "class",
-        "wasm", "so", "dll", "dylib", "exe", "o", "a", "rlib", "rmeta", "pyc", "woff", "woff2", "ttf", "otf", "eot", "mp3", "mp4", "ogg", "wav", "avi", "mov",
-        "webm", "sqlite", "db", "bin", "dat", "parquet", "npy", "onnx", "safetensors",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "webp",
+        "ico",
+        "bmp",
+        "tiff",
+        "avif",
+        "pdf",
+        "zip",
+        "gz",
+        "bz2",
+        "xz",
+        "zst",
+        "7z",
+        "tar",
+        "jar",
+        "war",
+        "class",
+        "wasm",
+        "so",
+        "dll",
+        "dylib",
+        "exe",
+        "o",
+        "a",
+        "rlib",
+        "rmeta",
+        "pyc",
+        "woff",
+        "woff2",
+        "ttf",
+        "otf",
+        "eot",
+        "mp3",
+        "mp4",
+        "ogg",
+        "wav",
+        "avi",
+        "mov",
+        "webm",
+        "sqlite",
+        "db",
+        "bin",
+        "dat",
+        "parquet",
+        "npy",
+        "onnx",
+        "safetensors",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()))
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
+    })
 }
 
 #[cfg(test)]

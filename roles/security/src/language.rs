@@ -32,7 +32,8 @@ impl Language {
         };
         Some(match extension.to_ascii_lowercase().as_str() {
             "py" | "pyw" | "pyi" => Self::Python,
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" | "html" | "htm" | "astro" => Self::JavaScript,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" | "html" | "htm"
+            | "astro" => Self::JavaScript,
             "rs" => Self::Rust,
             "go" => Self::Go,
             "c" | "h" | "cc" | "cpp" | "cxx" | "hpp" | "hh" | "hxx" | "ino" => Self::C,

@@ -43,7 +43,11 @@ impl<'a> Source<'a> {
     /// The literals that lie inside `range`.
     pub(crate) fn literals_in(&self, range: Range<usize>) -> impl Iterator<Item = &Literal> {
         let first = self.literals.partition_point(|literal| literal.span.start < range.start);
-        self.literals.iter().skip(first).take_while(move |literal| literal.span.start < range.end).filter(move |literal| literal.span.end <= range.end)
+        self.literals
+            .iter()
+            .skip(first)
+            .take_while(move |literal| literal.span.start < range.end)
+            .filter(move |literal| literal.span.end <= range.end)
     }
 
     /// The line around `at`, without its line end.
@@ -135,12 +139,14 @@ impl<'a> Source<'a> {
         let mut at = range.start;
         while at < range.end {
             let b = bytes.get(at).copied().unwrap_or(b' ');
-            let is_sign = b.is_ascii_whitespace() || matches!(b, b'"' | b'\'' | b'`' | b',' | b'+' | b'\\' | b'(' | b')' | b'@' | b'#');
+            let is_sign = b.is_ascii_whitespace()
+                || matches!(b, b'"' | b'\'' | b'`' | b',' | b'+' | b'\\' | b'(' | b')' | b'@' | b'#');
             // The prefix of a literal: `rb"…"`.
             let prefix = bytes.get(at..range.end.min(at + 3)).unwrap_or_default();
-            let is_prefix = b.is_ascii_alphabetic() && prefix.iter().position(|b| matches!(b, b'"' | b'\'')).is_some_and(|quote| {
-                prefix[..quote].iter().all(|b| matches!(b.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f' | b'l'))
-            });
+            let is_prefix = b.is_ascii_alphabetic()
+                && prefix.iter().position(|b| matches!(b, b'"' | b'\'')).is_some_and(|quote| {
+                    prefix[..quote].iter().all(|b| matches!(b.to_ascii_lowercase(), b'r' | b'b' | b'u' | b'f' | b'l'))
+                });
             if !is_sign && !is_prefix {
                 return false;
             }
@@ -157,12 +163,16 @@ impl<'a> Source<'a> {
         let code = self.code(range.clone());
         let has_literal = self.literals_in(range).next().is_some();
         let joined = match self.language {
-            Language::Python => code.contains('+') || code.contains('%') || code.contains(".format(") || code.contains(".join("),
+            Language::Python => {
+                code.contains('+') || code.contains('%') || code.contains(".format(") || code.contains(".join(")
+            }
             Language::Php => code.contains(". $") || code.contains(".$") || code.contains("sprintf"),
             Language::Rust => code.contains("format!"),
             Language::Go => code.contains('+') || code.contains("Sprintf"),
             Language::C => false,
-            _ => code.contains('+') || code.contains(".format(") || code.contains(".concat(") || code.contains(".join("),
+            _ => {
+                code.contains('+') || code.contains(".format(") || code.contains(".concat(") || code.contains(".join(")
+            }
         };
         has_literal && joined
     }

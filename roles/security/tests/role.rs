@@ -13,7 +13,19 @@ use security::limits::{MAX_FILE_BYTES, MAX_FINDINGS, MAX_PER_RULE_AND_FILE};
 use security::run;
 
 fn places(result: &WorkerResult) -> Vec<String> {
-    result.findings.iter().map(|f| format!("{:?} {}:{} {}", f.severity, f.file.as_deref().unwrap(), f.line.unwrap(), f.rule.as_deref().unwrap())).collect()
+    result
+        .findings
+        .iter()
+        .map(|f| {
+            format!(
+                "{:?} {}:{} {}",
+                f.severity,
+                f.file.as_deref().unwrap(),
+                f.line.unwrap(),
+                f.rule.as_deref().unwrap()
+            )
+        })
+        .collect()
 }
 
 fn bench() -> Bench {
@@ -29,7 +41,11 @@ fn bench() -> Bench {
 fn the_worst_comes_first_and_the_summary_names_it() {
     let result = bench().run(run);
     assert_eq!(result.progress.status, TaskStatus::Completed);
-    let expected = ["High src/b.py:3 danger/python-os-system", "Medium install.sh:1 danger/shell-chmod-777", "Medium src/a.py:2 danger/python-eval"];
+    let expected = [
+        "High src/b.py:3 danger/python-os-system",
+        "Medium install.sh:1 danger/shell-chmod-777",
+        "Medium src/a.py:2 danger/python-eval",
+    ];
     assert_eq!(places(&result), expected);
     assert_eq!(
         result.summary,
@@ -47,7 +63,10 @@ fn only_the_files_that_are_referred_to_are_looked_at() {
     assert_eq!(places(&bench().ref_file("src/a.py").run(run)), ["Medium src/a.py:2 danger/python-eval"]);
     // A directory stands for what is below it, and not for what merely starts with its name.
     let bench = bench().file("src2/c.py", "eval(y)\n").ref_file("src");
-    assert_eq!(places(&bench.run(run)), ["High src/b.py:3 danger/python-os-system", "Medium src/a.py:2 danger/python-eval"]);
+    assert_eq!(
+        places(&bench.run(run)),
+        ["High src/b.py:3 danger/python-os-system", "Medium src/a.py:2 danger/python-eval"]
+    );
     // References to anything else than files of the project change nothing.
     assert_eq!(self::bench().context("request.md", "look").run(run).findings.len(), 3);
 }
@@ -56,7 +75,13 @@ fn only_the_files_that_are_referred_to_are_looked_at() {
 fn a_reference_to_nothing_is_said() {
     let result = bench().ref_file("src/gone.py").run(run);
     assert_eq!(result.findings, []);
-    assert_eq!(result.risks, ["1 file not looked at: not there (the first is \"src/gone.py\")", "no file was looked at, so nothing can be said about the project"]);
+    assert_eq!(
+        result.risks,
+        [
+            "1 file not looked at: not there (the first is \"src/gone.py\")",
+            "no file was looked at, so nothing can be said about the project"
+        ]
+    );
     assert_eq!(result.summary, "Nothing dangerous found in 0 files.");
 }
 
@@ -98,7 +123,13 @@ fn findings_past_the_limit_are_counted_and_the_worst_are_kept() {
     let result = bench.file("z.py", "import os\nos.system('a' + b)\n").run(run);
     assert_eq!(result.findings.len(), MAX_FINDINGS);
     assert_eq!(places(&result)[0], "High z.py:2 danger/python-os-system");
-    assert!(result.risks.contains(&format!("41 findings are not listed, since {MAX_FINDINGS} are the most: 0 high, 0 medium, 41 low")), "{:?}", result.risks);
+    assert!(
+        result.risks.contains(&format!(
+            "41 findings are not listed, since {MAX_FINDINGS} are the most: 0 high, 0 medium, 41 low"
+        )),
+        "{:?}",
+        result.risks
+    );
     assert!(result.summary.starts_with(&format!("{} findings in", MAX_FINDINGS + 41)), "{}", result.summary);
 }
 
@@ -111,7 +142,11 @@ fn many_files_with_many_findings_stay_within_the_limit() {
     }
     let result = bench.run(run);
     assert_eq!(result.findings.len(), MAX_FINDINGS);
-    assert!(result.summary.starts_with("3600 findings in 1200 files: 0 high, 3600 medium, 0 low."), "{}", result.summary);
+    assert!(
+        result.summary.starts_with("3600 findings in 1200 files: 0 high, 3600 medium, 0 low."),
+        "{}",
+        result.summary
+    );
 }
 
 #[test]
@@ -119,7 +154,10 @@ fn repeated_findings_are_counted_in_the_summary() {
     let result = Bench::new().file("a.py", "eval(x)\n".repeat(10)).run(run);
     assert_eq!(result.findings.len(), MAX_PER_RULE_AND_FILE);
     assert!(result.summary.starts_with("10 findings in 1 file: 0 high, 10 medium, 0 low."), "{}", result.summary);
-    assert_eq!(result.risks, ["7 findings repeat a rule in the same file and are named by line in the evidence of another"]);
+    assert_eq!(
+        result.risks,
+        ["7 findings repeat a rule in the same file and are named by line in the evidence of another"]
+    );
 }
 
 #[test]
@@ -137,12 +175,13 @@ fn the_primary_role_composes_what_the_others_found() {
         .finding(Finding::new(Severity::Low, "a"))
         .finding(Finding::new(Severity::High, "b"));
     let base = bench();
-    let result = base.run(move |handoff| {
-        let made = librarian.into_result(&handoff);
-        made
-    });
+    let result = base.run(move |handoff| librarian.into_result(&handoff));
     let failed = base.run(|_| Outcome::failed("no diff"));
-    let composed = bench().prior_result("librarian", &result).prior_result("review", &failed).context("results/odd.json", "not json").run(run);
+    let composed = bench()
+        .prior_result("librarian", &result)
+        .prior_result("review", &failed)
+        .context("results/odd.json", "not json")
+        .run(run);
     let (own, others) = composed.summary.split_once("\n\n").unwrap();
     assert!(own.starts_with("3 findings"), "{own}");
     let lines: Vec<&str> = others.lines().collect();
@@ -166,7 +205,10 @@ fn assert_silent(result: &WorkerResult, value: &str) {
     for window in value.as_bytes().windows(8) {
         // The head and foot of a key block are the format's own words.
         let public = window.iter().all(|b| b.is_ascii_uppercase() || matches!(b, b' ' | b'-'));
-        assert!(public || !output.as_bytes().windows(8).any(|other| other == window), "{output} repeats part of {value:?}");
+        assert!(
+            public || !output.as_bytes().windows(8).any(|other| other == window),
+            "{output} repeats part of {value:?}"
+        );
     }
 }
 
@@ -207,8 +249,28 @@ fn a_random_run_that_no_rule_knows_is_not_quoted_either() {
 fn hostile_text_is_read_without_a_panic() {
     let mut bench = Bench::new();
     let texts = [
-        "\u{feff}eval(", "'\"`\"\"\"'''", "${${${${${${${${${${${${${${${${${${", "/*/*/*/*", "r####\"", "R\"(", "<<EOF\n<<EOF\n<<EOF", "<?php <<<X\n",
-        "%w[", "=begin", "f'{'", "eval(((((((((", ")))))", "unsafe", "shell=True", "exec.Command(", "é'é\"é", "SELECT ", "\"SELECT \u{1F600} FROM x\" + y", "a: [[[[", "- - - -", "\r\n\r\n",
+        "\u{feff}eval(",
+        "'\"`\"\"\"'''",
+        "${${${${${${${${${${${${${${${${${${",
+        "/*/*/*/*",
+        "r####\"",
+        "R\"(",
+        "<<EOF\n<<EOF\n<<EOF",
+        "<?php <<<X\n",
+        "%w[",
+        "=begin",
+        "f'{'",
+        "eval(((((((((",
+        ")))))",
+        "unsafe",
+        "shell=True",
+        "exec.Command(",
+        "é'é\"é",
+        "SELECT ",
+        "\"SELECT \u{1F600} FROM x\" + y",
+        "a: [[[[",
+        "- - - -",
+        "\r\n\r\n",
     ];
     for extension in ["py", "js", "rs", "go", "c", "java", "php", "rb", "sh", "html", "yml", "md", "Dockerfile"] {
         for (n, text) in texts.iter().enumerate() {

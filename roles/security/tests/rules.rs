@@ -25,7 +25,15 @@ fn fixtures(kind: &str) -> Vec<(String, String)> {
     files(&root, &mut paths);
     paths.sort();
     assert!(paths.len() >= 15, "{kind}: {paths:?}");
-    paths.iter().map(|path| (path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"), std::fs::read_to_string(path).unwrap())).collect()
+    paths
+        .iter()
+        .map(|path| {
+            (
+                path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"),
+                std::fs::read_to_string(path).unwrap(),
+            )
+        })
+        .collect()
 }
 
 fn expected(text: &str) -> Expected {
@@ -47,7 +55,9 @@ fn found(path: &str, text: &str) -> Expected {
     report
         .findings
         .iter()
-        .map(|finding| (finding.line.unwrap(), format!("{:?}", finding.severity).to_lowercase(), finding.rule.clone().unwrap()))
+        .map(|finding| {
+            (finding.line.unwrap(), format!("{:?}", finding.severity).to_lowercase(), finding.rule.clone().unwrap())
+        })
         .collect()
 }
 
@@ -70,7 +80,8 @@ fn look_alikes_are_left_alone() {
 
 #[test]
 fn every_rule_has_a_case_and_every_case_a_rule() {
-    let cases: BTreeSet<String> = fixtures("dangerous").iter().flat_map(|(_, text)| expected(text)).map(|(.., rule)| rule).collect();
+    let cases: BTreeSet<String> =
+        fixtures("dangerous").iter().flat_map(|(_, text)| expected(text)).map(|(.., rule)| rule).collect();
     let rules: BTreeSet<String> = RULES.iter().map(|rule| (*rule).to_owned()).collect();
     assert_eq!(rules.len(), RULES.len(), "a rule is named twice");
     assert_eq!(cases.difference(&rules).collect::<Vec<_>>(), Vec::<&String>::new(), "not in RULES");

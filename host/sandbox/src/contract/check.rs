@@ -17,8 +17,15 @@ use crate::link::{Offer, offer};
 
 /// Rows of a report; a component with more imports and exports has the rest counted in the last row.
 const MAX_ROWS: usize = 256;
+/// Characters of one cell of a report: names in a component may be as long as it likes.
+const MAX_CELL_CHARS: usize = 200;
+/// Characters of one remedy.
+const MAX_REMEDY_CHARS: usize = 2_000;
 /// Differences of one type that are listed in a row's remedy.
 const MAX_DIFFERENCES: usize = 6;
+
+/// Who requires an import.
+const COMPONENT: &str = "the component";
 
 /// How one row of the report stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -89,14 +96,31 @@ impl CheckReport {
         self.rows.iter().find(|row| row.state.fails())
     }
 
-    fn new(rows: Vec<CheckRow>) -> Self {
+    fn new(mut rows: Vec<CheckRow>) -> Self {
+        for row in &mut rows {
+            for cell in [&mut row.item, &mut row.required, &mut row.offered] {
+                clip(cell, MAX_CELL_CHARS);
+            }
+            if let Some(remedy) = &mut row.remedy {
+                clip(remedy, MAX_REMEDY_CHARS);
+            }
+        }
         Self { contract: CONTRACT.into(), rows }
     }
 
     /// The report of a component that passed this check but that the engine refuses all the same.
     pub(crate) fn refused_by_engine(mut self, why: String) -> Self {
-        self.rows.insert(0, file_fault("a component that this engine takes", why, "build it with current tools; features beyond WebAssembly 2.0 and WASI 0.2 are not enabled here"));
-        self
+        // It says which import it is about, where it is about one.
+        let about = self.rows.iter_mut().find(|row| row.required == COMPONENT && why.contains(&format!("`{}`", row.item)));
+        if let Some(row) = about {
+            row.state = RowState::Mismatch;
+            row.offered = "linked, with other types".into();
+            row.remedy = Some(format!("build it against WASI 0.2 as published: {why}"));
+        } else {
+            let remedy = "build it with current tools; features beyond WebAssembly 2.0 and WASI 0.2 are not enabled here";
+            self.rows.insert(0, file_fault("a component that this engine takes", why, remedy));
+        }
+        Self::new(self.rows)
     }
 }
 
@@ -140,11 +164,12 @@ pub(crate) fn check(bytes: &[u8], max_bytes: u64) -> CheckReport {
     let (component, world) = match decode_component(bytes) {
         Ok(decoded) => decoded,
         Err(why) => {
-            return CheckReport::new(vec![file_fault(
-                "a whole, valid component",
-                why,
-                "the file is damaged or cut short: build or download it again",
-            )]);
+            let remedy = if why.contains("async") {
+                "it uses the asynchronous functions of WASI 0.3, which this host does not have: build it for WASI 0.2"
+            } else {
+                "the file is damaged or cut short: build or download it again"
+            };
+            return CheckReport::new(vec![file_fault("a whole, valid component", why, remedy)]);
         }
     };
     let mut contract = Resolve::default();
@@ -167,6 +192,13 @@ pub(crate) fn check(bytes: &[u8], max_bytes: u64) -> CheckReport {
         });
     }
     CheckReport::new(rows)
+}
+
+/// Cuts `text` to `max` characters, the last of them a sign that it was cut.
+fn clip(text: &mut String, max: usize) {
+    if text.chars().count() > max {
+        *text = text.chars().take(max - 1).chain(['…']).collect();
+    }
 }
 
 fn file_fault(required: &str, offered: String, remedy: &str) -> CheckRow {
@@ -328,7 +360,7 @@ fn import_rows(contract: &Resolve, component: &Resolve, world: WorldId) -> Vec<C
             let (name, id) = named(component, key, item);
             let row = |offered: &str, state, remedy| CheckRow {
                 item: name.clone(),
-                required: "the component".into(),
+                required: COMPONENT.into(),
                 offered: offered.into(),
                 state,
                 remedy,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::bindings::wasi::filesystem::types::{DescriptorFlags, ErrorCode};
 use super::error::FsResult;
-use super::quota::Quota;
+use super::quota::{Held, Quota};
 use super::resolve::Folder;
 
 /// An open file or folder of a guest.
@@ -24,6 +24,8 @@ pub struct OpenFile {
     pub readable: bool,
     /// Set where the guest may write to it.
     pub quota: Option<Arc<Quota>>,
+    /// Set in a mount with a quota: keeps the file's bytes charged.
+    pub held: Option<Arc<Held>>,
 }
 
 impl Descriptor {

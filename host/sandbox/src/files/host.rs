@@ -18,7 +18,7 @@ use super::bindings::wasi::filesystem::types::{
 };
 use super::descriptor::OpenFile;
 use super::error::{FsError, FsResult, StreamFault, code_of};
-use super::quota::Quota;
+use super::quota::{Held, Quota};
 use super::resolve::{Entry, Fault, Target, open_folder, resolve, visible};
 use super::streams::{FileInput, FileOutput, read_at, write_at};
 use super::{Descriptor, EntryStream, FileView, Mount};
@@ -118,7 +118,7 @@ impl Mount {
             return Err(ErrorCode::Exist.into());
         }
         let file = open_regular(entry, OpenOptions::new().read(true))?;
-        Ok(OpenFile { file: Arc::new(file), readable: true, quota: None })
+        Ok(OpenFile { file: Arc::new(file), readable: true, quota: None, held: None })
     }
 
     /// Opens or creates an entry of a mount that the guest may write to.
@@ -151,8 +151,10 @@ impl Mount {
             file.set_len(0)?;
             quota.give_bytes(size);
         }
+        let file = Arc::new(file);
         Ok(OpenFile {
-            file: Arc::new(file),
+            held: Some(Arc::new(Held::new(&file, quota)?)),
+            file,
             readable: flags.contains(DescriptorFlags::READ) || !write,
             quota: write.then(|| Arc::clone(quota)),
         })
@@ -196,7 +198,7 @@ impl types::HostDescriptor for FileHost<'_> {
     fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
         let file = self.get(&fd)?.file()?;
         file.readable()?;
-        let (file, counters) = (Arc::clone(&file.file), Arc::clone(&self.view.counters));
+        let (file, counters) = (file.clone(), Arc::clone(&self.view.counters));
         self.push(Box::new(FileInput { file, position: offset, counters }) as DynInputStream)
     }
 
@@ -511,10 +513,7 @@ impl types::HostDirectoryEntryStream for FileHost<'_> {
 }
 
 fn release(quota: &Quota, gone: &Metadata) {
-    quota.give_file();
-    if gone.is_file() {
-        quota.give_bytes(gone.len());
-    }
+    quota.release(gone.is_file(), gone.ino(), gone.len());
 }
 
 fn type_of(kind: FileType) -> DescriptorType {

@@ -17,6 +17,7 @@ mod denials;
 mod descriptor;
 mod error;
 mod host;
+mod ignores;
 mod quota;
 mod resolve;
 pub(crate) mod scope;
@@ -30,6 +31,7 @@ pub use scope::{DEFAULT_DENY, GlobError, GlobLayer};
 use denials::Denials;
 use quota::Quota;
 use resolve::{Folder, Refused};
+pub(crate) use scope::RuleCache;
 use scope::Scope;
 pub(crate) use streams::Counters;
 
@@ -105,14 +107,14 @@ pub(crate) struct FileView {
 
 impl FileView {
     /// Opens the granted folders.
-    pub(crate) fn open(grants: &FileGrants, limits: &Limits) -> Result<Self, GrantError> {
+    pub(crate) fn open(grants: &FileGrants, limits: &Limits, rules: &RuleCache) -> Result<Self, GrantError> {
         let mut mounts = Vec::with_capacity(3);
         if let Some(workspace) = &grants.workspace {
             let root = open_root(&workspace.root, WORKSPACE)?;
             let ignores = workspace.honour_gitignore.then(|| root.dir.try_clone()).transpose().map_err(
                 |source| GrantError::Folder { path: workspace.root.clone(), guest: WORKSPACE, source },
             )?;
-            let scope = Scope::new(&workspace.read, &workspace.deny, ignores)?;
+            let scope = Scope::new(rules, &workspace.read, &workspace.deny, ignores)?;
             mounts.push(Mount { guest: WORKSPACE, root, scope, quota: None });
         }
         if let Some(context) = &grants.context {

@@ -1,6 +1,10 @@
 //! Bytes and files that a role may store.
 
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bindings::wasi::filesystem::types::ErrorCode;
 
@@ -12,6 +16,44 @@ pub struct Quota {
     bytes: AtomicU64,
     files: AtomicU64,
     refusals: AtomicU64,
+    /// Open handles by inode.
+    open: Mutex<HashMap<u64, usize>>,
+}
+
+/// An open file of a mount with a quota. A file that is removed while it is open holds its bytes until it is closed: else
+/// a role could fill the disk with files that no longer have a name.
+#[derive(Debug)]
+pub struct Held {
+    file: Arc<File>,
+    inode: u64,
+    quota: Arc<Quota>,
+}
+
+impl Held {
+    pub(crate) fn new(file: &Arc<File>, quota: &Arc<Quota>) -> std::io::Result<Self> {
+        let inode = file.metadata()?.ino();
+        *quota.open().entry(inode).or_default() += 1;
+        Ok(Self { file: Arc::clone(file), inode, quota: Arc::clone(quota) })
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut open = self.quota.open();
+        if let Some(handles) = open.get_mut(&self.inode) {
+            *handles -= 1;
+            if *handles > 0 {
+                return;
+            }
+        }
+        open.remove(&self.inode);
+        drop(open);
+        if let Ok(metadata) = self.file.metadata()
+            && metadata.nlink() == 0
+        {
+            self.quota.give_bytes(metadata.len());
+        }
+    }
 }
 
 impl Quota {
@@ -22,6 +64,19 @@ impl Quota {
             bytes: AtomicU64::new(0),
             files: AtomicU64::new(0),
             refusals: AtomicU64::new(0),
+            open: Mutex::default(),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A file or folder lost its name. What a file holds stays charged for as long as it is open.
+    pub(crate) fn release(&self, is_file: bool, inode: u64, bytes: u64) {
+        self.give_file();
+        if is_file && !self.open().contains_key(&inode) {
+            self.give_bytes(bytes);
         }
     }
 

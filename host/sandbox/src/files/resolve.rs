@@ -16,6 +16,8 @@ use super::scope::{Hidden, Scope};
 const MAX_LINKS: usize = 32;
 /// Bytes of a guest path.
 const MAX_PATH_BYTES: usize = 4096;
+/// Folders that a path may lead through, below the mount: one walk holds a handle of each.
+const MAX_DEPTH: usize = 128;
 /// Bytes of one name in a path.
 const MAX_NAME_BYTES: usize = 255;
 
@@ -121,6 +123,9 @@ pub(crate) fn resolve(scope: &Scope, base: &Folder, path: &str, follow: bool) ->
         let must_be_folder = last && !todo.is_empty();
         let parent = stack.last().unwrap_or(base);
         let here = parent.child_path(&name);
+        if here.matches('/').count() > MAX_DEPTH {
+            return Err(ErrorCode::NameTooLong.into());
+        }
         if let Err(hidden) = if last { scope.anything(&here) } else { scope.folder(&here).or_else(|_| scope.anything(&here)) } {
             return Err(refused(here, Why::Hidden(hidden)));
         }

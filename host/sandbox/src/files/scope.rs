@@ -3,15 +3,14 @@
 //! Everything here is about names. That a name and the file behind it cannot come apart is the business of
 //! [`super::resolve`], which asks here at every step.
 
-use std::collections::HashMap;
-use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::ignores::Ignores;
 
 /// Names that no role sees unless the operator takes them off the list: version control internals, environment files and
 /// private keys. A pattern without a slash matches at any depth, and a folder that matches hides all below it.
@@ -22,8 +21,8 @@ pub const DEFAULT_DENY: &[&str] = &[
 
 /// Globs in one layer of a grant.
 const MAX_GLOBS: usize = 4096;
-/// Bytes of one `.gitignore` that are read; a longer one is honoured up to there.
-const MAX_GITIGNORE_BYTES: u64 = 1 << 20;
+/// Sets of globs that stay compiled: the roles of a few runs at once.
+const MAX_COMPILED: usize = 32;
 
 /// One layer of a grant: who granted it, and the paths, as globs relative to the mount. A path is visible only if every
 /// layer has a glob that matches it.
@@ -103,34 +102,79 @@ struct Layer {
     patterns: Vec<Pattern>,
 }
 
-/// The paths of one mount that exist for a role.
-pub(crate) struct Scope {
+/// The globs of a grant, compiled.
+#[derive(Default)]
+struct Rules {
     layers: Vec<Layer>,
     deny: GlobSet,
     deny_globs: Vec<String>,
+}
+
+/// Compiled globs by what they were compiled from. The same role is called with the same grants again and again, and
+/// compiling them costs more than all the rest of a short call.
+#[derive(Default)]
+pub(crate) struct RuleCache(Mutex<Vec<Compiled>>);
+
+struct Compiled {
+    layers: Vec<GlobLayer>,
+    deny: Vec<String>,
+    rules: Arc<Rules>,
+}
+
+impl RuleCache {
+    fn rules(&self, layers: &[GlobLayer], deny: &[String]) -> Result<Arc<Rules>, GlobError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = known.iter().position(|c| c.layers == layers && c.deny == deny) {
+            // The one that was used last is the last to go.
+            let compiled = known.remove(at);
+            let rules = Arc::clone(&compiled.rules);
+            known.push(compiled);
+            return Ok(rules);
+        }
+        drop(known);
+        let rules = Arc::new(Rules::compile(layers, deny)?);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_COMPILED {
+            known.remove(0);
+        }
+        known.push(Compiled { layers: layers.to_vec(), deny: deny.to_vec(), rules: Arc::clone(&rules) });
+        Ok(rules)
+    }
+}
+
+impl Rules {
+    fn compile(layers: &[GlobLayer], deny: &[String]) -> Result<Self, GlobError> {
+        let layers = layers.iter().map(compile_layer).collect::<Result<_, _>>()?;
+        let (deny, deny_globs) = compile_deny(deny)?;
+        Ok(Self { layers, deny, deny_globs })
+    }
+}
+
+/// The paths of one mount that exist for a role.
+pub(crate) struct Scope {
+    rules: Arc<Rules>,
     ignores: Option<Ignores>,
 }
 
 impl Scope {
     /// Everything below the mount.
     pub(crate) fn everything() -> Self {
-        Self { layers: Vec::new(), deny: GlobSet::empty(), deny_globs: Vec::new(), ignores: None }
+        Self { rules: Arc::default(), ignores: None }
     }
 
     /// The paths that all `layers` grant and neither `deny` nor, when a root is given, its `.gitignore` files hide.
     pub(crate) fn new(
+        cache: &RuleCache,
         layers: &[GlobLayer],
         deny: &[String],
         gitignore_root: Option<Dir>,
     ) -> Result<Self, GlobError> {
-        let layers = layers.iter().map(compile_layer).collect::<Result<_, _>>()?;
-        let (deny, deny_globs) = compile_deny(deny)?;
-        Ok(Self { layers, deny, deny_globs, ignores: gitignore_root.map(Ignores::new) })
+        Ok(Self { rules: cache.rules(layers, deny)?, ignores: gitignore_root.map(Ignores::new) })
     }
 
     /// Whether the file `path` (relative, `/` between names) exists for the role.
     pub(crate) fn file(&self, path: &str) -> Result<(), Hidden> {
-        self.granted(path, |layer| layer.files.is_match(path))?;
+        self.granted(|layer| layer.files.is_match(path))?;
         self.not_hidden(path, false)
     }
 
@@ -140,7 +184,7 @@ impl Scope {
             return Ok(());
         }
         let names: Vec<&str> = path.split('/').collect();
-        self.granted(path, |layer| layer.patterns.iter().any(|p| p.could_match_below(&names)))?;
+        self.granted(|layer| layer.patterns.iter().any(|p| p.could_match_below(&names)))?;
         self.not_hidden(path, true)
     }
 
@@ -149,19 +193,19 @@ impl Scope {
         self.file(path).or_else(|hidden| self.folder(path).map_err(|_| hidden))
     }
 
-    fn granted(&self, _path: &str, matches: impl Fn(&Layer) -> bool) -> Result<(), Hidden> {
-        match self.layers.iter().find(|layer| !matches(layer)) {
+    fn granted(&self, matches: impl Fn(&Layer) -> bool) -> Result<(), Hidden> {
+        match self.rules.layers.iter().find(|layer| !matches(layer)) {
             None => Ok(()),
             Some(layer) => Err(Hidden::NotGranted { who: layer.who.clone() }),
         }
     }
 
     fn not_hidden(&self, path: &str, is_folder: bool) -> Result<(), Hidden> {
-        if !self.deny.is_empty() {
+        if !self.rules.deny.is_empty() {
             for end in prefix_ends(path) {
                 let prefix = path.get(..end).unwrap_or(path);
-                if let Some(&index) = self.deny.matches(prefix).first() {
-                    let glob = self.deny_globs.get(index).cloned().unwrap_or_default();
+                if let Some(&index) = self.rules.deny.matches(prefix).first() {
+                    let glob = self.rules.deny_globs.get(index).cloned().unwrap_or_default();
                     return Err(Hidden::Denied { glob });
                 }
             }
@@ -174,7 +218,7 @@ impl Scope {
 }
 
 /// The end offsets of every prefix of `path` that is a whole path: `a/b/c` gives those of `a`, `a/b` and `a/b/c`.
-fn prefix_ends(path: &str) -> impl Iterator<Item = usize> + '_ {
+pub(crate) fn prefix_ends(path: &str) -> impl Iterator<Item = usize> + '_ {
     path.match_indices('/').map(|(at, _)| at).chain(std::iter::once(path.len()))
 }
 
@@ -259,83 +303,6 @@ fn tidy(written: &str) -> Result<String, String> {
     Ok(glob.to_owned())
 }
 
-/// The `.gitignore` files of a tree, read when first asked for.
-struct Ignores {
-    root: Dir,
-    files: Mutex<HashMap<String, Option<Arc<Gitignore>>>>,
-    folders: Mutex<HashMap<String, bool>>,
-}
-
-impl Ignores {
-    fn new(root: Dir) -> Self {
-        Self { root, files: Mutex::default(), folders: Mutex::default() }
-    }
-
-    fn hides(&self, path: &str, is_folder: bool) -> bool {
-        prefix_ends(path).any(|end| {
-            let prefix = path.get(..end).unwrap_or(path);
-            if end < path.len() || is_folder {
-                let known = lock(&self.folders).get(prefix).copied();
-                known.unwrap_or_else(|| {
-                    let hidden = self.hides_entry(prefix, true);
-                    lock(&self.folders).insert(prefix.to_owned(), hidden);
-                    hidden
-                })
-            } else {
-                self.hides_entry(prefix, false)
-            }
-        })
-    }
-
-    /// Whether the nearest `.gitignore` that says anything about `path` excludes it.
-    fn hides_entry(&self, path: &str, is_folder: bool) -> bool {
-        let mut folder = path;
-        while let Some((parent, _)) = folder.rsplit_once('/').or((!folder.is_empty()).then_some(("", ""))) {
-            folder = parent;
-            if let Some(rules) = self.rules_of(folder) {
-                let relative = if folder.is_empty() { path } else { path.get(folder.len() + 1..).unwrap_or(path) };
-                let verdict = rules.matched(relative, is_folder);
-                if verdict.is_ignore() {
-                    return true;
-                }
-                if verdict.is_whitelist() {
-                    return false;
-                }
-            }
-        }
-        false
-    }
-
-    fn rules_of(&self, folder: &str) -> Option<Arc<Gitignore>> {
-        if let Some(known) = lock(&self.files).get(folder) {
-            return known.clone();
-        }
-        let rules = self.read_rules(folder).map(Arc::new);
-        lock(&self.files).insert(folder.to_owned(), rules.clone());
-        rules
-    }
-
-    fn read_rules(&self, folder: &str) -> Option<Gitignore> {
-        let name = if folder.is_empty() { ".gitignore".into() } else { format!("{folder}/.gitignore") };
-        // A link or a FIFO by this name has no rules to give.
-        if !self.root.symlink_metadata(&name).ok()?.is_file() {
-            return None;
-        }
-        let mut text = Vec::new();
-        self.root.open(&name).ok()?.take(MAX_GITIGNORE_BYTES).read_to_end(&mut text).ok()?;
-        let mut builder = GitignoreBuilder::new("");
-        for line in String::from_utf8_lossy(&text).lines() {
-            // git ignores a rule that it cannot read, too
-            let _ = builder.add_line(None, line);
-        }
-        builder.build().ok().filter(|rules| !rules.is_empty())
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -343,7 +310,7 @@ mod tests {
 
     fn scope(globs: &[&str], deny: &[&str]) -> Scope {
         let deny: Vec<String> = deny.iter().map(|s| (*s).to_owned()).collect();
-        Scope::new(&[GlobLayer::new("manifest", globs.iter().copied())], &deny, None).unwrap()
+        Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", globs.iter().copied())], &deny, None).unwrap()
     }
 
     #[test]
@@ -392,7 +359,7 @@ mod tests {
     #[test]
     fn every_layer_must_grant() {
         let layers = [GlobLayer::new("manifest", ["**/*.rs"]), GlobLayer::new("handoff", ["src"])];
-        let scope = Scope::new(&layers, &[], None).unwrap();
+        let scope = Scope::new(&RuleCache::default(), &layers, &[], None).unwrap();
         assert!(scope.file("src/a.rs").is_ok());
         assert_eq!(scope.file("src/a.py"), Err(Hidden::NotGranted { who: "manifest".into() }));
         assert_eq!(scope.file("lib/a.rs"), Err(Hidden::NotGranted { who: "handoff".into() }));
@@ -408,7 +375,7 @@ mod tests {
     #[test]
     fn unusable_globs_are_named() {
         for (glob, why) in [("/etc/passwd", "absolute"), ("a/../b", "`..`"), ("", "empty"), ("{a/b,c}/d", "braces"), ("a[", "")] {
-            let error = Scope::new(&[GlobLayer::new("manifest", [glob])], &[], None).err().unwrap();
+            let error = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", [glob])], &[], None).err().unwrap();
             assert_eq!(error.glob, glob);
             assert!(error.why.contains(why), "{error}");
         }
@@ -421,7 +388,7 @@ mod tests {
         std::fs::write(dir.path().join(".gitignore"), "target/\n*.log\n").unwrap();
         std::fs::write(dir.path().join("a/.gitignore"), "!keep.log\n/local\n").unwrap();
         let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).unwrap();
-        let scope = Scope::new(&[GlobLayer::new("manifest", ["**"])], &[], Some(root)).unwrap();
+        let scope = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", ["**"])], &[], Some(root)).unwrap();
         assert_eq!(scope.file("target/debug/x"), Err(Hidden::Ignored));
         assert_eq!(scope.file("x.log"), Err(Hidden::Ignored));
         assert_eq!(scope.file("a/x.log"), Err(Hidden::Ignored));
@@ -430,5 +397,19 @@ mod tests {
         assert!(scope.file("local").is_ok());
         assert!(scope.file("target").is_ok(), "`target/` names a folder");
         assert!(scope.folder("target").is_err());
+    }
+
+    #[test]
+    fn compiled_globs_are_kept_by_what_they_are_and_in_bounded_number() {
+        let cache = RuleCache::default();
+        let layer = |glob: String| [GlobLayer::new("manifest", [glob])];
+        let first = cache.rules(&layer("a".into()), &[]).unwrap();
+        assert!(Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[]).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &["b".into()]).unwrap()));
+        for n in 0..MAX_COMPILED {
+            cache.rules(&layer(format!("f{n}")), &[]).unwrap();
+        }
+        assert_eq!(cache.0.lock().unwrap().len(), MAX_COMPILED);
+        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[]).unwrap()));
     }
 }

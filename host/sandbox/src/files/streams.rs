@@ -74,7 +74,7 @@ fn retrying(mut io: impl FnMut() -> std::io::Result<usize>) -> std::io::Result<u
 }
 
 pub(crate) struct FileInput {
-    pub file: Arc<std::fs::File>,
+    pub file: OpenFile,
     pub position: u64,
     pub counters: Arc<Counters>,
 }
@@ -90,7 +90,7 @@ impl InputStream for FileInput {
             return Ok(Bytes::new());
         }
         let mut buffer = BytesMut::zeroed(size.min(MAX_READ));
-        let n = retrying(|| self.file.read_at(&mut buffer, self.position)).map_err(|e| fault(code_of(&e)))?;
+        let n = retrying(|| self.file.file.read_at(&mut buffer, self.position)).map_err(|e| fault(code_of(&e)))?;
         if n == 0 {
             return Err(StreamError::Closed);
         }

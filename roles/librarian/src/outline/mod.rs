@@ -1,8 +1,10 @@
 //! The definitions and comments of one file.
 
+mod blocks;
 mod guard;
 mod javascript;
 mod lines;
+mod pieces;
 mod python;
 mod rust;
 pub mod tables;
@@ -220,11 +222,18 @@ pub(crate) fn comment_top(lines: &Lines, text: &str, comments: &[Range<usize>], 
         let range = &comments[next];
         let first = lines.of(range.start);
         let last = lines.of(range.end.saturating_sub(1).max(range.start));
-        let starts_line = text[..range.start].rsplit('\n').next().is_some_and(|before| before.trim().is_empty());
+        let starts_line = starts_line(text, range.start);
         if !starts_line || last + 1 < top || last >= line {
             break;
         }
         top = first;
     }
     top
+}
+
+/// Whether only spaces stand before an offset on its line. A line that begins far away has more than spaces.
+fn starts_line(text: &str, offset: usize) -> bool {
+    const MAX_INDENT: usize = 256;
+    let before = text.as_bytes()[..offset].iter().rev().take(MAX_INDENT).find(|byte| !matches!(byte, b' ' | b'\t'));
+    before.map_or(offset < MAX_INDENT, |byte| *byte == b'\n')
 }

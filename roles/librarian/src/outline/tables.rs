@@ -1,7 +1,69 @@
 //! What the tokenizer knows of each language.
 
 use super::Kind::{self, Class, Constant, Enum, Function, Interface, Method, Module, Struct, Type};
-use super::tokens::{Layout, Quote, Table};
+
+/// How a language shows where a definition ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// By braces.
+    Braces,
+    /// By indentation, or by an `end` that has the same.
+    Indent,
+    /// By the end of a statement; `create` begins one that declares.
+    Statements,
+}
+
+/// A kind of string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// What begins it.
+    pub open: &'static str,
+    /// What ends it.
+    pub close: &'static str,
+    /// Whether a backslash takes the next character out.
+    pub escapes: bool,
+    /// Whether it may go over lines; one that may not ends with its line.
+    pub lines: bool,
+}
+
+/// A language.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// What begins a comment that ends with its line.
+    pub line_comments: &'static [&'static str],
+    /// What begins and ends a comment.
+    pub block_comment: Option<(&'static str, &'static str)>,
+    /// Whether block comments nest.
+    pub nested_comments: bool,
+    /// Longer openings first.
+    pub quotes: &'static [Quote],
+    /// Words that declare the name after them.
+    pub declare: &'static [(&'static str, Kind)],
+    /// Those of `declare` that only declare when a body follows: C's `struct a *b` is a use.
+    pub body_needed: &'static [&'static str],
+    /// Where a definition ends.
+    pub layout: Layout,
+    /// Whether a name with brackets and a body is a function: `int main(void) {`.
+    pub bare_functions: bool,
+    /// Whether a function may name its receiver: Go's `func (a *A) b`, Kotlin's `fun A.b`.
+    pub receivers: bool,
+    /// Whether `#define` declares.
+    pub define_macros: bool,
+    /// Whether `typedef` declares the last name before its `;`.
+    pub typedefs: bool,
+    /// Whether a name may have `-` inside.
+    pub dashes: bool,
+    /// Whether `const a = (…) =>` declares a function.
+    pub assigned_functions: bool,
+    /// Whether words are the same in capitals.
+    pub any_case: bool,
+    /// Functions whose call with a text is a test: Ruby's `it "…" do`.
+    pub test_words: &'static [&'static str],
+    /// Annotations of tests, without `@` or brackets.
+    pub test_marks: &'static [&'static str],
+    /// What the name of a test function begins with.
+    pub test_prefix: &'static str,
+}
 
 const C_BLOCK: Option<(&str, &str)> = Some(("/*", "*/"));
 

@@ -3,136 +3,16 @@
 //! It knows comments, strings, brackets and the words that declare something; it does not know grammar. It never recurses, so it also takes
 //! the files that a parser cannot.
 
-use std::ops::Range;
-
-use logos::{Lexer, Logos};
-
+use super::pieces::{Piece, Token, pieces};
+use super::tables::{Layout, Table};
 use super::{Definition, Found, Kind, Lines};
-
-/// Most tokens of one file that are looked at; a file of [`crate::limits::MAX_FILE_BYTES`] can have no more.
-const MAX_TOKENS: usize = crate::limits::MAX_FILE_BYTES as usize;
 
 /// Deepest nesting of braces of which the names are kept.
 const MAX_FRAMES: usize = 4_096;
 
-/// How a language shows where a definition ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// By braces.
-    Braces,
-    /// By indentation, or by an `end` that has the same.
-    Indent,
-    /// By the end of a statement; `create` begins one that declares.
-    Statements,
-}
-
-/// A kind of string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quote {
-    /// What begins it.
-    pub open: &'static str,
-    /// What ends it.
-    pub close: &'static str,
-    /// Whether a backslash takes the next character out.
-    pub escapes: bool,
-    /// Whether it may go over lines; one that may not ends with its line.
-    pub lines: bool,
-}
-
-/// A language.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Table {
-    /// What begins a comment that ends with its line.
-    pub line_comments: &'static [&'static str],
-    /// What begins and ends a comment.
-    pub block_comment: Option<(&'static str, &'static str)>,
-    /// Whether block comments nest.
-    pub nested_comments: bool,
-    /// Longer openings first.
-    pub quotes: &'static [Quote],
-    /// Words that declare the name after them.
-    pub declare: &'static [(&'static str, Kind)],
-    /// Those of `declare` that only declare when a body follows: C's `struct a *b` is a use.
-    pub body_needed: &'static [&'static str],
-    /// Where a definition ends.
-    pub layout: Layout,
-    /// Whether a name with brackets and a body is a function: `int main(void) {`.
-    pub bare_functions: bool,
-    /// Whether a function may name its receiver: Go's `func (a *A) b`, Kotlin's `fun A.b`.
-    pub receivers: bool,
-    /// Whether `#define` declares.
-    pub define_macros: bool,
-    /// Whether `typedef` declares the last name before its `;`.
-    pub typedefs: bool,
-    /// Whether a name may have `-` inside.
-    pub dashes: bool,
-    /// Whether `const a = (…) =>` declares a function.
-    pub assigned_functions: bool,
-    /// Whether words are the same in capitals.
-    pub any_case: bool,
-    /// Functions whose call with a text is a test: Ruby's `it "…" do`.
-    pub test_words: &'static [&'static str],
-    /// Annotations of tests, without `@` or brackets.
-    pub test_marks: &'static [&'static str],
-    /// What the name of a test function begins with.
-    pub test_prefix: &'static str,
-}
-
-#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
-#[logos(skip r"[ \t\r\f]+")]
-enum Token {
-    #[regex(r"[A-Za-z_$\u{80}-\u{10FFFF}][A-Za-z0-9_$\u{80}-\u{10FFFF}]*")]
-    Word,
-    #[regex(r"[0-9][A-Za-z0-9_]*")]
-    Number,
-    #[token("\n")]
-    Newline,
-    #[regex(r"[(\[]")]
-    Open,
-    #[regex(r"[)\]]")]
-    Close,
-    #[token("{")]
-    Begin,
-    #[token("}")]
-    End,
-    #[token(";")]
-    Semicolon,
-    #[token(",")]
-    Comma,
-    #[token("::")]
-    #[token(".")]
-    Member,
-    #[token("->")]
-    #[token("=>")]
-    Arrow,
-    #[token("<")]
-    Less,
-    #[token(">")]
-    Greater,
-    #[token("=")]
-    Equals,
-    #[token("@")]
-    At,
-    #[token("#")]
-    Hash,
-    // The beginnings of comments and strings are looked at in the table; here they are only kept apart from what is around.
-    #[token("/")]
-    #[token("-")]
-    #[token("\"")]
-    #[token("'")]
-    #[token("`")]
-    Mark,
-    #[regex(r"[:*&~!?+%^|\\]")]
-    Other,
-    Text,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    token: Token,
-    start: u32,
-    end: u32,
-}
+/// How far it is looked ahead for the end of a bracket or the body of a type, in tokens. Without a bound, brackets that never
+/// close would be walked to the end of the file from every one of them.
+const MAX_LOOK_AHEAD: usize = 2_000;
 
 /// Reads a text by a table.
 pub fn outline(table: &Table, text: &str) -> Found {
@@ -153,127 +33,18 @@ pub fn outline(table: &Table, text: &str) -> Found {
     Found { definitions: found, comments }
 }
 
-/// The tokens of a text without its comments; a string is one token.
-fn pieces(table: &Table, text: &str, comments: &mut Vec<Range<usize>>) -> Vec<Piece> {
-    let mut found: Vec<Piece> = Vec::new();
-    let mut lexer: Lexer<Token> = Token::lexer(text);
-    while let Some(token) = lexer.next() {
-        if found.len() >= MAX_TOKENS {
-            break;
-        }
-        let Range { start, end } = lexer.span();
-        let rest = &text[start..];
-        let width = match token {
-            Ok(Token::Mark | Token::Hash | Token::Newline) => comment(table, rest, start == 0),
-            _ => None,
-        };
-        if let Some(width) = width {
-            comments.push(start..start + width);
-            lexer.bump(width.saturating_sub(end - start));
-            if token == Ok(Token::Newline) {
-                found.push(Piece { token: Token::Newline, start: start as u32, end: end as u32 });
-            }
-            continue;
-        }
-        let token = token.unwrap_or(Token::Other);
-        if token == Token::Mark
-            && let Some(quote) = table.quotes.iter().find(|quote| rest.starts_with(quote.open))
-        {
-            let width = string(quote, rest);
-            lexer.bump(width - (end - start));
-            found.push(Piece { token: Token::Text, start: start as u32, end: (start + width) as u32 });
-            continue;
-        }
-        if token == Token::Mark
-            && let Some(width) = character(rest)
-        {
-            lexer.bump(width - (end - start));
-            found.push(Piece { token: Token::Text, start: start as u32, end: (start + width) as u32 });
-            continue;
-        }
-        if table.dashes
-            && rest.starts_with('-')
-            && let Some(last) = found.last_mut()
-            && last.token == Token::Word
-            && last.end as usize == start
-        {
-            last.end = end as u32;
-            continue;
-        }
-        if table.dashes
-            && token == Token::Word
-            && let Some(last) = found.last_mut()
-            && last.token == Token::Word
-            && last.end as usize == start
-        {
-            last.end = end as u32;
-            continue;
-        }
-        found.push(Piece { token, start: start as u32, end: end as u32 });
-    }
-    found
+/// What a definition belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Container {
+    pub(super) name: String,
+    is_type: bool,
 }
 
-/// The width of a comment that begins here.
-fn comment(table: &Table, rest: &str, at_start: bool) -> Option<usize> {
-    if let Some((open, close)) = table.block_comment
-        && (rest.starts_with(open) || (at_start && rest.starts_with(open.trim_start())))
-    {
-        return Some(if table.nested_comments { nested(rest, open, close) } else { rest[open.len().min(rest.len())..].find(close).map_or(rest.len(), |end| open.len() + end + close.len()) });
+impl Container {
+    /// One that the definition names itself, as a receiver or a path: `func (a *A) b`, `A::b`.
+    fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), is_type: true }
     }
-    if table.line_comments.iter().any(|open| rest.starts_with(open)) {
-        return Some(rest.find('\n').unwrap_or(rest.len()));
-    }
-    None
-}
-
-fn nested(rest: &str, open: &str, close: &str) -> usize {
-    let mut depth = 0usize;
-    let mut at = 0;
-    let bytes = rest.as_bytes();
-    while at < bytes.len() {
-        if bytes[at..].starts_with(open.as_bytes()) {
-            depth += 1;
-            at += open.len();
-        } else if bytes[at..].starts_with(close.as_bytes()) {
-            depth -= 1;
-            at += close.len();
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += 1;
-        }
-    }
-    bytes.len()
-}
-
-/// The width of a string, with its quotes. One that does not end where it must is as long as its opening: an apostrophe.
-fn string(quote: &Quote, rest: &str) -> usize {
-    let bytes = rest.as_bytes();
-    let mut at = quote.open.len();
-    while at < bytes.len() {
-        if bytes[at..].starts_with(quote.close.as_bytes()) {
-            return at + quote.close.len();
-        }
-        match bytes[at] {
-            b'\\' if quote.escapes => {
-                // The character after it may be longer than a byte.
-                at += 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8);
-            }
-            b'\n' if !quote.lines => break,
-            _ => at += 1,
-        }
-    }
-    quote.open.len()
-}
-
-/// The width of a character between single quotes, where the language has no longer strings of that kind: Rust's `'{'`, but not its `'a`.
-fn character(rest: &str) -> Option<usize> {
-    let mut characters = rest.strip_prefix('\'')?.chars();
-    let first = characters.next()?;
-    let escaped = if first == '\\' { characters.next()?.len_utf8() } else { 0 };
-    (characters.next()? == '\'').then(|| 2 + first.len_utf8() + escaped)
 }
 
 /// An open brace.
@@ -285,17 +56,17 @@ struct Frame {
     container: bool,
 }
 
-struct Reader<'a> {
-    table: &'a Table,
-    text: &'a str,
-    pieces: Vec<Piece>,
+pub(super) struct Reader<'a> {
+    pub(super) table: &'a Table,
+    pub(super) text: &'a str,
+    pub(super) pieces: Vec<Piece>,
     lines: Lines,
-    found: Vec<Definition>,
+    pub(super) found: Vec<Definition>,
     frames: Vec<Frame>,
     /// A definition whose body has not begun.
     pending: Option<usize>,
     /// Whether an annotation of a test was seen since the last definition.
-    marked: bool,
+    pub(super) marked: bool,
     /// Start of a `typedef` that is open, as the number of braces around it.
     declared: Option<usize>,
 }
@@ -307,22 +78,22 @@ const CONTROL: &[&str] = &[
 ];
 
 impl<'a> Reader<'a> {
-    fn word(&self, at: usize) -> Option<&'a str> {
+    pub(super) fn word(&self, at: usize) -> Option<&'a str> {
         let piece = self.pieces.get(at)?;
         (piece.token == Token::Word).then(|| &self.text[piece.start as usize..piece.end as usize])
     }
 
-    fn token(&self, at: usize) -> Token {
+    pub(super) fn token(&self, at: usize) -> Token {
         self.pieces.get(at).map_or(Token::Semicolon, |piece| piece.token)
     }
 
     /// The token before `at`, newlines left out.
-    fn before(&self, at: usize) -> Option<usize> {
+    pub(super) fn before(&self, at: usize) -> Option<usize> {
         (0..at).rev().find(|index| self.pieces[*index].token != Token::Newline)
     }
 
     /// The first place from `at` on that is no newline.
-    fn skip(&self, mut at: usize) -> usize {
+    pub(super) fn skip(&self, mut at: usize) -> usize {
         while self.token(at) == Token::Newline && at < self.pieces.len() {
             at += 1;
         }
@@ -332,7 +103,7 @@ impl<'a> Reader<'a> {
     /// The place after the bracket that closes the one at `at`.
     fn after_brackets(&self, at: usize) -> usize {
         let mut depth = 0usize;
-        for (index, piece) in self.pieces.iter().enumerate().skip(at) {
+        for (index, piece) in self.pieces.iter().enumerate().skip(at).take(MAX_LOOK_AHEAD) {
             match piece.token {
                 Token::Open => depth += 1,
                 Token::Close => {
@@ -346,36 +117,41 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        self.pieces.len()
+        (at + MAX_LOOK_AHEAD).min(self.pieces.len())
     }
 
-    fn line(&self, at: usize) -> u32 {
+    pub(super) fn line(&self, at: usize) -> u32 {
         self.lines.of(self.pieces[at].start as usize)
     }
 
-    fn container(&self) -> Option<String> {
-        let frame = self.frames.iter().rev().find_map(|frame| frame.definition)?;
-        Some(self.found[frame].name.clone())
+    /// The definition around, and whether it is a type.
+    fn container(&self) -> Option<Container> {
+        self.frames.iter().rev().find_map(|frame| frame.definition).map(|index| self.as_container(index))
+    }
+
+    pub(super) fn as_container(&self, index: usize) -> Container {
+        Container { name: self.found[index].name.clone(), is_type: is_type(self.found[index].kind) }
     }
 
     fn in_container(&self) -> bool {
         self.frames.last().is_none_or(|frame| frame.container)
     }
 
-    fn declares(&self, word: &str) -> Option<Kind> {
+    pub(super) fn declares(&self, word: &str) -> Option<Kind> {
         let same = |known: &str| if self.table.any_case { known.eq_ignore_ascii_case(word) } else { known == word };
         self.table.declare.iter().find(|(known, _)| same(known)).map(|(_, kind)| *kind)
     }
 
-    fn define(&mut self, name: String, mut kind: Kind, container: Option<String>, at: usize) -> usize {
+    pub(super) fn define(&mut self, name: String, mut kind: Kind, container: Option<Container>, at: usize) -> usize {
         let test = std::mem::take(&mut self.marked) || (!self.table.test_prefix.is_empty() && name.starts_with(self.table.test_prefix) && kind == Kind::Function);
-        if kind == Kind::Function && container.is_some() && self.found.iter().rev().any(|other| Some(&other.name) == container.as_ref() && is_type(other.kind)) {
+        if kind == Kind::Function && container.as_ref().is_some_and(|container| container.is_type) {
             kind = Kind::Method;
         }
         if test && matches!(kind, Kind::Function | Kind::Method) {
             kind = Kind::Test;
         }
         let line = self.line(at);
+        let container = container.map(|container| container.name);
         self.found.push(Definition { name, kind, container, line, top: line, end: line, test });
         self.found.len() - 1
     }
@@ -506,7 +282,7 @@ impl<'a> Reader<'a> {
                 if self.word(after).is_none() || self.token(after + 1) != Token::Open && self.token(after + 1) != Token::Less {
                     return at + 1;
                 }
-                container = receiver.map(str::to_owned);
+                container = receiver.map(Container::named);
                 name_at = after;
             }
             if self.token(name_at) == Token::Less {
@@ -538,7 +314,7 @@ impl<'a> Reader<'a> {
                 break;
             }
             if kind != Kind::Module {
-                container = self.word(end).map(str::to_owned);
+                container = self.word(end).map(Container::named);
             }
             end = member + 1;
         }
@@ -564,7 +340,7 @@ impl<'a> Reader<'a> {
 
     fn after_angles(&self, at: usize) -> usize {
         let mut depth = 0usize;
-        for (index, piece) in self.pieces.iter().enumerate().skip(at) {
+        for (index, piece) in self.pieces.iter().enumerate().skip(at).take(MAX_LOOK_AHEAD) {
             match piece.token {
                 Token::Less => depth += 1,
                 Token::Greater => {
@@ -577,12 +353,12 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        self.pieces.len()
+        (at + MAX_LOOK_AHEAD).min(self.pieces.len())
     }
 
     /// Whether `{` comes before anything that a heading of a type cannot have.
     fn body_follows(&self, from: usize) -> bool {
-        for piece in self.pieces.iter().skip(from) {
+        for piece in self.pieces.iter().skip(from).take(MAX_LOOK_AHEAD) {
             match piece.token {
                 Token::Begin => return true,
                 Token::Semicolon | Token::Equals | Token::Close | Token::End => return false,
@@ -599,7 +375,7 @@ impl<'a> Reader<'a> {
         let before = self.before(at);
         let typed = before.is_some_and(|before| matches!(self.token(before), Token::Word | Token::Greater | Token::Other | Token::Close | Token::Member))
             && before.and_then(|before| self.word(before)).is_none_or(|word| !CONTROL.contains(&word));
-        let same_as_class = self.container().as_deref() == Some(word);
+        let same_as_class = self.container().is_some_and(|container| container.name == word);
         let shell = self.table.dashes;
         let script = self.table.assigned_functions && !self.frames.is_empty();
         if !typed && !same_as_class && !shell && !script {
@@ -616,9 +392,8 @@ impl<'a> Reader<'a> {
             return after.max(at + 1);
         }
         let qualifier = (at >= 2 && self.token(at - 1) == Token::Member).then(|| self.word(at - 2)).flatten();
-        let container = qualifier.map(str::to_owned).or_else(|| self.container());
-        let kind = if qualifier.is_some() { Kind::Method } else { Kind::Function };
-        let index = self.define(word.to_owned(), kind, container, at);
+        let container = qualifier.map(Container::named).or_else(|| self.container());
+        let index = self.define(word.to_owned(), Kind::Function, container, at);
         self.pending = Some(index);
         // An initialiser list may have braces of its own; the body is the one found.
         next
@@ -652,7 +427,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `it "…" do`, `describe('…', …)`.
-    fn test_call(&mut self, at: usize) -> usize {
+    pub(super) fn test_call(&mut self, at: usize) -> usize {
         let mut name = at + 1;
         if self.token(name) == Token::Open {
             name += 1;
@@ -667,119 +442,6 @@ impl<'a> Reader<'a> {
             }
         }
         name + 1
-    }
-
-    /// Definitions of a language whose blocks are indented: each is inside the last one that is indented less.
-    fn indented(&mut self) {
-        let mut open: Vec<(u32, usize)> = Vec::new();
-        let mut start = true;
-        let mut last_line = 1;
-        let mut at = 0;
-        while at < self.pieces.len() {
-            let fresh = std::mem::take(&mut start);
-            if self.token(at) == Token::Newline {
-                start = true;
-                at += 1;
-                continue;
-            }
-            if !fresh {
-                at += 1;
-                continue;
-            }
-            let line = self.line(at);
-            let indent = self.indent(at);
-            let word = self.word(at).unwrap_or("");
-            // A line that is indented as a definition or less ends it, unless it is that definition's own `end` or bracket.
-            let closes = word == "end" || self.token(at) == Token::Close;
-            while let Some((_, index)) = open.pop_if(|(other, _)| *other > indent || *other == indent) {
-                self.found[index].end = if closes { line } else { last_line.max(self.found[index].line) };
-            }
-            last_line = line;
-            at = self.indented_line(at, indent, &mut open).max(at + 1);
-        }
-        for (_, index) in open {
-            self.found[index].end = last_line.max(self.found[index].line);
-        }
-    }
-
-    fn indent(&self, at: usize) -> u32 {
-        let start = self.pieces[at].start as usize;
-        let begin = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        (start - begin) as u32
-    }
-
-    fn indented_line(&mut self, at: usize, indent: u32, open: &mut Vec<(u32, usize)>) -> usize {
-        let mut at = at;
-        // Python's `async def`, Ruby's `private def`.
-        if matches!(self.word(at), Some("async" | "private" | "public" | "protected" | "private_class_method")) {
-            at += 1;
-        }
-        let Some(word) = self.word(at) else { return at + 1 };
-        let container = open.last().map(|(_, index)| self.found[*index].name.clone());
-        let index = if let Some(kind) = self.declares(word) {
-            let mut name_at = at + 1;
-            while self.token(name_at + 1) == Token::Member && self.word(name_at + 2).is_some() {
-                name_at += 2;
-            }
-            let Some(name) = self.word(name_at).filter(|name| *name != "self") else { return at + 1 };
-            self.define(name.to_owned(), kind, container, name_at)
-        } else if self.table.test_words.contains(&word) && self.token(at + 1) == Token::Text {
-            let before = self.found.len();
-            self.test_call(at);
-            if self.found.len() == before {
-                return at + 1;
-            }
-            self.found[before].container = container;
-            before
-        } else {
-            return at + 1;
-        };
-        open.push((indent, index));
-        at + 1
-    }
-
-    /// `create or replace table if not exists a.b (`.
-    fn statements(&mut self) {
-        let mut creating = false;
-        let mut last: Option<usize> = None;
-        let mut at = 0;
-        while at < self.pieces.len() {
-            match self.token(at) {
-                Token::Semicolon => {
-                    creating = false;
-                    if let Some(index) = last.take() {
-                        self.found[index].end = self.line(at);
-                    }
-                }
-                Token::Word => {
-                    let word = self.word(at).unwrap_or("");
-                    creating |= word.eq_ignore_ascii_case("create") || word.eq_ignore_ascii_case("alter");
-                    if creating
-                        && let Some(kind) = self.declares(word)
-                    {
-                        let altered = self.before(at).and_then(|before| self.word(before)).is_some_and(|before| before.eq_ignore_ascii_case("alter"));
-                        creating = false;
-                        let mut name = self.skip(at + 1);
-                        while ["if", "not", "exists", "concurrently", "only"].iter().any(|word| self.word(name).is_some_and(|found| found.eq_ignore_ascii_case(word))) {
-                            name = self.skip(name + 1);
-                        }
-                        while self.token(name) == Token::Mark {
-                            name += 1;
-                        }
-                        while self.token(name + 1) == Token::Member && self.word(name + 2).is_some() {
-                            name += 2;
-                        }
-                        if let Some(text) = self.word(name)
-                            && !altered
-                        {
-                            last = Some(self.define(text.to_owned(), kind, None, name));
-                        }
-                    }
-                }
-                _ => {}
-            }
-            at += 1;
-        }
     }
 }
 

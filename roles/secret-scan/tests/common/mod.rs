@@ -69,7 +69,8 @@ pub fn samples(seed: u64) -> Vec<(&'static str, String, String)> {
     let aws_id = of(&["AK", "IA"], BASE32, 16);
     let azure = chars(BASE64, 86, seed + 4) + "==";
     let password = format!("{}9!aZ", chars(BASE62, 10, seed + 5));
-    let slack_path = format!("services/T{}/B{}/{}", chars(BASE32, 9, seed), chars(BASE32, 9, seed + 1), chars(BASE62, 24, seed + 2));
+    let slack_path =
+        format!("services/T{}/B{}/{}", chars(BASE32, 9, seed), chars(BASE32, 9, seed + 1), chars(BASE62, 24, seed + 2));
     let key = key_block("RSA ", 8, seed);
     let gcp = key_block("", 8, seed + 50).trim_end().replace('\n', "\\n");
     let hex = chars(HEX, 32, seed + 9);
@@ -82,36 +83,88 @@ pub fn samples(seed: u64) -> Vec<(&'static str, String, String)> {
         plain("secret/github-token", ["gh", "u_"].concat() + &checked(seed + 2)),
         plain("secret/github-token", ["gh", "s_"].concat() + &checked(seed + 3)),
         plain("secret/github-token", ["gh", "r_"].concat() + &checked(seed + 4)),
-        plain("secret/github-token", format!("{}{}_{}", ["github", "_pat_"].concat(), chars(BASE62, 22, seed), chars(BASE62, 59, seed + 1))),
+        plain(
+            "secret/github-token",
+            format!("{}{}_{}", ["github", "_pat_"].concat(), chars(BASE62, 22, seed), chars(BASE62, 59, seed + 1)),
+        ),
         plain("secret/gitlab-token", of(&["gl", "pat-"], BASE62, 20)),
         plain("secret/gitlab-token", of(&["gl", "dt-"], BASE62, 20)),
         plain("secret/gitlab-token", of(&["gl", "ptt-"], HEX, 40)),
-        plain("secret/slack-token", format!("{}{}-{}-{}", ["xo", "xb-"].concat(), chars("123456789", 12, seed), chars("123456789", 12, seed + 1), chars(BASE62, 24, seed + 2))),
-        ("secret/slack-webhook", slack_path.clone(), format!("url: https://{}/{slack_path}\n", ["hooks", "slack", "com"].join("."))),
+        plain(
+            "secret/slack-token",
+            format!(
+                "{}{}-{}-{}",
+                ["xo", "xb-"].concat(),
+                chars("123456789", 12, seed),
+                chars("123456789", 12, seed + 1),
+                chars(BASE62, 24, seed + 2)
+            ),
+        ),
+        (
+            "secret/slack-webhook",
+            slack_path.clone(),
+            format!("url: https://{}/{slack_path}\n", ["hooks", "slack", "com"].join(".")),
+        ),
         plain("secret/stripe-key", of(&["sk_", "live_"], BASE62, 24)),
         plain("secret/stripe-key", of(&["rk_", "live_"], BASE62, 99)),
         plain("secret/google-api-key", of(&["AI", "za"], BASE62, 35)),
         plain("secret/google-oauth-secret", of(&["GOC", "SPX-"], BASE62, 28)),
-        ("secret/gcp-service-account", gcp.clone(), format!("{{\n  \"type\": \"service_account\",\n  \"private_key\": \"{gcp}\\n\"\n}}\n")),
-        ("secret/azure-storage-key", azure.clone(), format!("DefaultEndpointsProtocol=https;AccountName=a;AccountKey={azure};EndpointSuffix=core.windows.net\n")),
+        (
+            "secret/gcp-service-account",
+            gcp.clone(),
+            format!("{{\n  \"type\": \"service_account\",\n  \"private_key\": \"{gcp}\\n\"\n}}\n"),
+        ),
+        (
+            "secret/azure-storage-key",
+            azure.clone(),
+            format!(
+                "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={azure};EndpointSuffix=core.windows.net\n"
+            ),
+        ),
         plain("secret/azure-client-secret", format!("aB{}8Q~{}", 'c', chars(BASE62, 34, seed))),
         plain("secret/npm-token", ["np", "m_"].concat() + &checked(seed + 5)),
         ("secret/npm-token", hex.clone(), format!("//registry.local/:_authToken={hex}\n")),
         plain("secret/pypi-token", of(&["pypi-", "AgEIcHlwaS5vcmc"], BASE62, 120)),
         plain("secret/anthropic-key", of(&["sk-", "ant-", "api03-"], BASE62, 95)),
         plain("secret/openai-key", of(&["sk-", "proj-"], BASE62, 74)),
-        plain("secret/openai-key", format!("{}{}T3Blbk{}{}", ["s", "k-"].concat(), chars(BASE62, 20, seed), "FJ", chars(BASE62, 20, seed + 1))),
+        plain(
+            "secret/openai-key",
+            format!("{}{}T3Blbk{}{}", ["s", "k-"].concat(), chars(BASE62, 20, seed), "FJ", chars(BASE62, 20, seed + 1)),
+        ),
         plain("secret/twilio-key", of(&["S", "K"], HEX, 32)),
         ("secret/twilio-auth-token", hex.clone(), format!("TWILIO_AUTH_TOKEN = \"{hex}\"\n")),
-        plain("secret/sendgrid-key", format!("{}{}.{}", ["S", "G."].concat(), chars(BASE62, 22, seed), chars(BASE62, 43, seed + 1))),
+        plain(
+            "secret/sendgrid-key",
+            format!("{}{}.{}", ["S", "G."].concat(), chars(BASE62, 22, seed), chars(BASE62, 43, seed + 1)),
+        ),
         plain("secret/huggingface-token", of(&["h", "f_"], &BASE62[..52], 34)),
         ("secret/private-key", key.trim_end().to_owned(), key),
-        ("secret/jwt", jwt(r#"{"sub":"u-77","iss":"acme"}"#, seed), format!("h = '{}'\n", jwt(r#"{"sub":"u-77","iss":"acme"}"#, seed))),
-        ("secret/database-url", password.replace('!', "."), format!("DATABASE=postgres://app:{}@db.acme.io:5432/app\n", password.replace('!', "."))),
-        ("secret/basic-auth-url", password.replace('!', "."), format!("curl https://deploy:{}@ci.acme.io/run\n", password.replace('!', "."))),
+        (
+            "secret/jwt",
+            jwt(r#"{"sub":"u-77","iss":"acme"}"#, seed),
+            format!("h = '{}'\n", jwt(r#"{"sub":"u-77","iss":"acme"}"#, seed)),
+        ),
+        (
+            "secret/database-url",
+            password.replace('!', "."),
+            format!("DATABASE=postgres://app:{}@db.acme.io:5432/app\n", password.replace('!', ".")),
+        ),
+        (
+            "secret/basic-auth-url",
+            password.replace('!', "."),
+            format!("curl https://deploy:{}@ci.acme.io/run\n", password.replace('!', ".")),
+        ),
         ("secret/hardcoded-password", password.clone(), format!("DB_PASSWORD = '{password}'\n")),
-        ("secret/hardcoded-token", chars(BASE62, 32, seed + 11), format!("const apiKey: string = \"{}\";\n", chars(BASE62, 32, seed + 11))),
+        (
+            "secret/hardcoded-token",
+            chars(BASE62, 32, seed + 11),
+            format!("const apiKey: string = \"{}\";\n", chars(BASE62, 32, seed + 11)),
+        ),
         ("secret/hardcoded-token", hex.clone(), format!("\"client_secret\": \"{hex}\",\n")),
-        ("secret/hardcoded-token", chars(BASE62, 32, seed + 12), format!("req.header(\"X-Api-Key\", \"{}\")\n", chars(BASE62, 32, seed + 12))),
+        (
+            "secret/hardcoded-token",
+            chars(BASE62, 32, seed + 12),
+            format!("req.header(\"X-Api-Key\", \"{}\")\n", chars(BASE62, 32, seed + 12)),
+        ),
     ]
 }

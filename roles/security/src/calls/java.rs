@@ -4,7 +4,13 @@ use brain_role::Severity::{self, High, Low, Medium};
 
 use super::{Rule, Site};
 
-const fn rule(rule: &'static str, word: &'static str, judge: fn(&Site<'_>) -> Option<Severity>, text: &'static str, fix: &'static str) -> Rule {
+const fn rule(
+    rule: &'static str,
+    word: &'static str,
+    judge: fn(&Site<'_>) -> Option<Severity>,
+    text: &'static str,
+    fix: &'static str,
+) -> Rule {
     Rule { rule, word, judge, text, fix }
 }
 
@@ -12,14 +18,32 @@ const XXE: &str = "reads XML with external entities left on";
 const XXE_FIX: &str = "Set the feature http://apache.org/xml/features/disallow-doctype-decl, or XMLConstants.FEATURE_SECURE_PROCESSING and an empty ACCESS_EXTERNAL_DTD.";
 
 pub(super) const RULES: &[Rule] = &[
-    rule("danger/java-exec", "exec", exec, "runs a command that is put together at run time", "Use ProcessBuilder with a list of arguments that are checked one by one."),
-    rule("danger/java-deserialize", "ObjectInputStream", object_stream, "deserialises Java objects, which runs code of their classes", "Use a data format such as JSON, or set an ObjectInputFilter that names the allowed classes."),
+    rule(
+        "danger/java-exec",
+        "exec",
+        exec,
+        "runs a command that is put together at run time",
+        "Use ProcessBuilder with a list of arguments that are checked one by one.",
+    ),
+    rule(
+        "danger/java-deserialize",
+        "ObjectInputStream",
+        object_stream,
+        "deserialises Java objects, which runs code of their classes",
+        "Use a data format such as JSON, or set an ObjectInputFilter that names the allowed classes.",
+    ),
     rule("danger/java-xxe", "DocumentBuilderFactory.newInstance", xml, XXE, XXE_FIX),
     rule("danger/java-xxe", "SAXParserFactory.newInstance", xml, XXE, XXE_FIX),
     rule("danger/java-xxe", "XMLInputFactory.newInstance", xml, XXE, XXE_FIX),
     rule("danger/java-xxe", "XMLInputFactory.newFactory", xml, XXE, XXE_FIX),
     rule("danger/java-xxe", "TransformerFactory.newInstance", xml, XXE, XXE_FIX),
-    rule("danger/java-weak-hash", "MessageDigest.getInstance", digest, "uses a digest that is broken", "Use SHA-256; for passwords bcrypt, scrypt or Argon2."),
+    rule(
+        "danger/java-weak-hash",
+        "MessageDigest.getInstance",
+        digest,
+        "uses a digest that is broken",
+        "Use SHA-256; for passwords bcrypt, scrypt or Argon2.",
+    ),
 ];
 
 fn exec(site: &Site<'_>) -> Option<Severity> {
@@ -34,13 +58,23 @@ fn exec(site: &Site<'_>) -> Option<Severity> {
 
 fn object_stream(site: &Site<'_>) -> Option<Severity> {
     let before = site.source.code(site.at.start.saturating_sub(8)..site.at.start).trim_end();
-    let is_made = before.ends_with("new") || (site.source.raw.contains("fun ") && !site.is_definition() && before.ends_with('='));
+    let is_made =
+        before.ends_with("new") || (site.source.raw.contains("fun ") && !site.is_definition() && before.ends_with('='));
     let arguments = site.arguments()?;
-    (is_made && !site.source.code(arguments).trim().is_empty() && !site.source.code.contains("ObjectInputFilter")).then_some(Medium)
+    (is_made && !site.source.code(arguments).trim().is_empty() && !site.source.code.contains("ObjectInputFilter"))
+        .then_some(Medium)
 }
 
 fn xml(site: &Site<'_>) -> Option<Severity> {
-    const GUARDS: &[&str] = &["disallow-doctype-decl", "FEATURE_SECURE_PROCESSING", "ACCESS_EXTERNAL_DTD", "SUPPORT_DTD", "IS_SUPPORTING_EXTERNAL_ENTITIES", "external-general-entities", "setExpandEntityReferences(false)"];
+    const GUARDS: &[&str] = &[
+        "disallow-doctype-decl",
+        "FEATURE_SECURE_PROCESSING",
+        "ACCESS_EXTERNAL_DTD",
+        "SUPPORT_DTD",
+        "IS_SUPPORTING_EXTERNAL_ENTITIES",
+        "external-general-entities",
+        "setExpandEntityReferences(false)",
+    ];
     (!GUARDS.iter().any(|guard| site.source.raw.contains(guard))).then_some(Medium)
 }
 
@@ -53,5 +87,11 @@ fn digest(site: &Site<'_>) -> Option<Severity> {
     let end = crate::source::floor(site.source.raw, site.at.end + 300);
     let around = site.source.code(start..end).to_ascii_lowercase();
     let about_passwords = around.contains("password") || around.contains("passwd") || around.contains("credential");
-    Some(if about_passwords { High } else if name.starts_with("MD") { Medium } else { Low })
+    Some(if about_passwords {
+        High
+    } else if name.starts_with("MD") {
+        Medium
+    } else {
+        Low
+    })
 }

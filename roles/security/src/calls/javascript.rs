@@ -11,24 +11,54 @@ const COMMAND_FIX: &str = "Use execFile or spawn with a list of arguments and no
 const TLS: &str = "turns off the check of TLS certificates";
 const TLS_FIX: &str = "Leave it on; give a private CA in the `ca` option or in NODE_EXTRA_CA_CERTS.";
 
-const fn rule(rule: &'static str, word: &'static str, judge: fn(&Site<'_>) -> Option<Severity>, text: &'static str, fix: &'static str) -> Rule {
+const fn rule(
+    rule: &'static str,
+    word: &'static str,
+    judge: fn(&Site<'_>) -> Option<Severity>,
+    text: &'static str,
+    fix: &'static str,
+) -> Rule {
     Rule { rule, word, judge, text, fix }
 }
 
 pub(super) const RULES: &[Rule] = &[
-    rule("danger/js-eval", "eval", evaluates, "evaluates text as code", "Use JSON.parse for data, or a table of functions for choices."),
-    rule("danger/js-new-function", "Function", new_function, "makes a function from text", "Write the function, or choose from a table of functions."),
+    rule(
+        "danger/js-eval",
+        "eval",
+        evaluates,
+        "evaluates text as code",
+        "Use JSON.parse for data, or a table of functions for choices.",
+    ),
+    rule(
+        "danger/js-new-function",
+        "Function",
+        new_function,
+        "makes a function from text",
+        "Write the function, or choose from a table of functions.",
+    ),
     rule("danger/js-child-process", "exec", child_process, COMMAND, COMMAND_FIX),
     rule("danger/js-child-process", "execSync", child_process, COMMAND, COMMAND_FIX),
     rule("danger/js-inner-html", "innerHTML", html, HTML, HTML_FIX),
     rule("danger/js-inner-html", "outerHTML", html, HTML, HTML_FIX),
     rule("danger/js-inner-html", "insertAdjacentHTML", adjacent, HTML, HTML_FIX),
-    rule("danger/js-dangerous-html", "dangerouslySetInnerHTML", react, HTML, "Render the text as children, or clean it with a sanitiser such as DOMPurify first."),
+    rule(
+        "danger/js-dangerous-html",
+        "dangerouslySetInnerHTML",
+        react,
+        HTML,
+        "Render the text as children, or clean it with a sanitiser such as DOMPurify first.",
+    ),
     rule("danger/js-document-write", "document.write", write, "writes text into the page as HTML", HTML_FIX),
     rule("danger/js-document-write", "document.writeln", write, "writes text into the page as HTML", HTML_FIX),
     rule("danger/js-tls-verify", "rejectUnauthorized", reject, TLS, TLS_FIX),
     rule("danger/js-tls-verify", "NODE_TLS_REJECT_UNAUTHORIZED", environment, TLS, TLS_FIX),
-    rule("danger/js-weak-random", "Math.random", weak_random, "makes a secret with a random generator that can be predicted", "Use crypto.randomUUID or crypto.getRandomValues."),
+    rule(
+        "danger/js-weak-random",
+        "Math.random",
+        weak_random,
+        "makes a secret with a random generator that can be predicted",
+        "Use crypto.randomUUID or crypto.getRandomValues.",
+    ),
 ];
 
 fn evaluates(site: &Site<'_>) -> Option<Severity> {
@@ -51,7 +81,9 @@ fn is_member(site: &Site<'_>) -> bool {
 fn new_function(site: &Site<'_>) -> Option<Severity> {
     let bytes = site.source.code(site.at.start.saturating_sub(8)..site.at.start);
     let arguments = site.arguments()?;
-    if !bytes.trim_end().ends_with("new") || site.source.code(arguments.clone()).trim().is_empty() && site.source.is_constant(arguments.clone()) {
+    if !bytes.trim_end().ends_with("new")
+        || site.source.code(arguments.clone()).trim().is_empty() && site.source.is_constant(arguments.clone())
+    {
         return None;
     }
     Some(site.grade(arguments).unwrap_or(Low))
@@ -99,7 +131,9 @@ fn react(site: &Site<'_>) -> Option<Severity> {
 /// Medium unless the text is a constant or has been cleaned.
 fn clean_or(site: &Site<'_>, value: std::ops::Range<usize>) -> Option<Severity> {
     let code = site.source.code(value.clone()).to_ascii_lowercase();
-    let clean = ["sanitize", "sanitise", "dompurify", "escapehtml", "escape(", "trustedhtml", "createhtml"].iter().any(|word| code.contains(word));
+    let clean = ["sanitize", "sanitise", "dompurify", "escapehtml", "escape(", "trustedhtml", "createhtml"]
+        .iter()
+        .any(|word| code.contains(word));
     let empty = code.trim().trim_end_matches([';', ',', '}']).trim().is_empty();
     if clean || empty || site.source.is_constant(value.clone()) { None } else { Some(Medium) }
 }

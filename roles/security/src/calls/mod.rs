@@ -42,16 +42,58 @@ pub(crate) struct Site<'a> {
 
 /// Names that say that text came from outside.
 const OUTSIDE: &[&str] = &[
-    "request", "req", "input", "argv", "params", "query", "body", "cookies", "headers", "form", "GET", "POST", "args", "stdin", "user_input",
-    "userInput", "getParameter", "FormValue", "payload", "_GET", "_POST", "_REQUEST", "_COOKIE", "location",
+    "request",
+    "req",
+    "input",
+    "argv",
+    "params",
+    "query",
+    "body",
+    "cookies",
+    "headers",
+    "form",
+    "GET",
+    "POST",
+    "args",
+    "stdin",
+    "user_input",
+    "userInput",
+    "getParameter",
+    "FormValue",
+    "payload",
+    "_GET",
+    "_POST",
+    "_REQUEST",
+    "_COOKIE",
+    "location",
 ];
 
 /// Names beside a random number or a digest that make it one for security.
-const SENSITIVE: &[&str] = &["token", "password", "passwd", "secret", "nonce", "otp", "salt", "session", "csrf", "apikey", "api_key", "resetcode", "verification"];
+const SENSITIVE: &[&str] = &[
+    "token",
+    "password",
+    "passwd",
+    "secret",
+    "nonce",
+    "otp",
+    "salt",
+    "session",
+    "csrf",
+    "apikey",
+    "api_key",
+    "resetcode",
+    "verification",
+];
 
 impl<'a> Site<'a> {
     fn before(&self) -> u8 {
-        self.source.code.as_bytes()[..self.at.start].iter().rev().take(64).copied().find(|b| !b.is_ascii_whitespace()).unwrap_or(0)
+        self.source.code.as_bytes()[..self.at.start]
+            .iter()
+            .rev()
+            .take(64)
+            .copied()
+            .find(|b| !b.is_ascii_whitespace())
+            .unwrap_or(0)
     }
 
     fn after(&self) -> &str {
@@ -60,7 +102,8 @@ impl<'a> Site<'a> {
 
     /// Called on something: `x.eval(…)`.
     fn is_method(&self) -> bool {
-        matches!(self.before(), b'.' | b'>') && (self.before() == b'.' || self.source.code(self.at.start.saturating_sub(2)..self.at.start) == "->")
+        matches!(self.before(), b'.' | b'>')
+            && (self.before() == b'.' || self.source.code(self.at.start.saturating_sub(2)..self.at.start) == "->")
     }
 
     /// The name that it is called on, the last part.
@@ -72,11 +115,42 @@ impl<'a> Site<'a> {
     /// Whether this is where the name is given a meaning: `def eval(`, `int system(`.
     fn is_definition(&self) -> bool {
         let bytes = self.source.code.as_bytes();
-        let blanks = bytes[..self.at.start].iter().rev().take(16).take_while(|b| matches!(b, b' ' | b'\t' | b'*')).count();
+        let blanks =
+            bytes[..self.at.start].iter().rev().take(16).take_while(|b| matches!(b, b' ' | b'\t' | b'*')).count();
         let word = self.source.name_before(self.at.start - blanks);
         blanks > 0
             && !word.is_empty()
-            && !matches!(word, "return" | "else" | "await" | "do" | "in" | "not" | "and" | "or" | "if" | "elif" | "while" | "yield" | "throw" | "case" | "then" | "unless" | "print" | "echo" | "raise" | "assert" | "void" | "lambda:" | "new" | "typeof" | "co_return" | "go" | "defer" | ":")
+            && !matches!(
+                word,
+                "return"
+                    | "else"
+                    | "await"
+                    | "do"
+                    | "in"
+                    | "not"
+                    | "and"
+                    | "or"
+                    | "if"
+                    | "elif"
+                    | "while"
+                    | "yield"
+                    | "throw"
+                    | "case"
+                    | "then"
+                    | "unless"
+                    | "print"
+                    | "echo"
+                    | "raise"
+                    | "assert"
+                    | "void"
+                    | "lambda:"
+                    | "new"
+                    | "typeof"
+                    | "co_return"
+                    | "go"
+                    | "defer"
+                    | ":"
+            )
             || matches!(word, "def" | "fn" | "func" | "function" | "void" if blanks > 0)
     }
 
@@ -155,7 +229,8 @@ struct Table {
 
 impl Table {
     fn new(rules: &'static [Rule]) -> Self {
-        let automaton = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(rules.iter().map(|rule| rule.word)).ok();
+        let automaton =
+            AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(rules.iter().map(|rule| rule.word)).ok();
         Self { automaton, rules }
     }
 }
@@ -202,7 +277,14 @@ pub(crate) fn find(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32) -> (Vec<
             let site = Site { source, at: hit.start()..hit.end() };
             if let Some(severity) = (rule.judge)(&site) {
                 let (line, evidence) = (line_of(hit.start()), Evidence::Bytes(site.line()));
-                issues.push(Issue { rule: rule.rule, severity, line, text: rule.text.to_owned(), evidence, fix: rule.fix });
+                issues.push(Issue {
+                    rule: rule.rule,
+                    severity,
+                    line,
+                    text: rule.text.to_owned(),
+                    evidence,
+                    fix: rule.fix,
+                });
             }
         }
     }
@@ -215,7 +297,9 @@ pub(crate) fn find(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32) -> (Vec<
 
 /// Whether no letter touches the hit, on the sides where it ends in a letter itself.
 fn is_whole_word(code: &[u8], hit: Range<usize>) -> bool {
-    let touches = |inside: Option<&u8>, outside: Option<&u8>| inside.is_some_and(|b| is_name(*b)) && outside.is_some_and(|b| is_name(*b));
+    let touches = |inside: Option<&u8>, outside: Option<&u8>| {
+        inside.is_some_and(|b| is_name(*b)) && outside.is_some_and(|b| is_name(*b))
+    };
     let before = hit.start.checked_sub(1).and_then(|at| code.get(at));
     !touches(code.get(hit.start), before) && !touches(code.get(hit.end - 1), code.get(hit.end)) && before != Some(&b'$')
 }

@@ -4,7 +4,13 @@ use brain_role::Severity::{self, High, Medium};
 
 use super::{Rule, Site};
 
-const fn rule(rule: &'static str, word: &'static str, judge: fn(&Site<'_>) -> Option<Severity>, text: &'static str, fix: &'static str) -> Rule {
+const fn rule(
+    rule: &'static str,
+    word: &'static str,
+    judge: fn(&Site<'_>) -> Option<Severity>,
+    text: &'static str,
+    fix: &'static str,
+) -> Rule {
     Rule { rule, word, judge, text, fix }
 }
 
@@ -14,8 +20,20 @@ const INCLUDE: &str = "includes a file that the request names";
 const INCLUDE_FIX: &str = "Choose the file from a fixed list.";
 
 pub(super) const RULES: &[Rule] = &[
-    rule("danger/php-eval", "eval", evaluates, "evaluates text as PHP code", "Use a table of functions, or a template engine."),
-    rule("danger/php-unserialize", "unserialize", unserialize, "deserialises objects, which runs code of their classes", "Use json_decode, or the option allowed_classes => false."),
+    rule(
+        "danger/php-eval",
+        "eval",
+        evaluates,
+        "evaluates text as PHP code",
+        "Use a table of functions, or a template engine.",
+    ),
+    rule(
+        "danger/php-unserialize",
+        "unserialize",
+        unserialize,
+        "deserialises objects, which runs code of their classes",
+        "Use json_decode, or the option allowed_classes => false.",
+    ),
     rule("danger/php-command", "system", command, COMMAND, COMMAND_FIX),
     rule("danger/php-command", "exec", command, COMMAND, COMMAND_FIX),
     rule("danger/php-command", "shell_exec", command, COMMAND, COMMAND_FIX),
@@ -31,7 +49,9 @@ pub(super) const RULES: &[Rule] = &[
 const FROM_REQUEST: &[&str] = &["_GET", "_POST", "_REQUEST", "_COOKIE", "_FILES"];
 
 fn is_function(site: &Site<'_>) -> bool {
-    !site.is_method() && !site.is_definition() && !site.source.code(site.at.start.saturating_sub(2)..site.at.start).ends_with("::")
+    !site.is_method()
+        && !site.is_definition()
+        && !site.source.code(site.at.start.saturating_sub(2)..site.at.start).ends_with("::")
 }
 
 fn from_request(site: &Site<'_>, range: std::ops::Range<usize>) -> bool {

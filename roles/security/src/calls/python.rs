@@ -7,13 +7,20 @@ use super::{Rule, Site};
 const EVAL: &str = "evaluates text as Python code";
 const EVAL_FIX: &str = "Use ast.literal_eval for data, or a dispatch table for choices.";
 const SHELL: &str = "runs a command line through a shell";
-const SHELL_FIX: &str = "Use subprocess.run with a list of arguments and no shell; quote with shlex.quote where a shell is needed.";
+const SHELL_FIX: &str =
+    "Use subprocess.run with a list of arguments and no shell; quote with shlex.quote where a shell is needed.";
 const PICKLE: &str = "deserialises with a format that runs code from its input";
 const PICKLE_FIX: &str = "Use JSON or another data-only format, or check a signature before loading.";
 const TLS: &str = "turns off the check of TLS certificates";
 const TLS_FIX: &str = "Leave verification on; give the path of a private CA in verify= or in the SSL context.";
 
-const fn rule(rule: &'static str, word: &'static str, judge: fn(&Site<'_>) -> Option<Severity>, text: &'static str, fix: &'static str) -> Rule {
+const fn rule(
+    rule: &'static str,
+    word: &'static str,
+    judge: fn(&Site<'_>) -> Option<Severity>,
+    text: &'static str,
+    fix: &'static str,
+) -> Rule {
     Rule { rule, word, judge, text, fix }
 }
 
@@ -35,18 +42,72 @@ pub(super) const RULES: &[Rule] = &[
     rule("danger/python-pickle", "dill.load", loads, PICKLE, PICKLE_FIX),
     rule("danger/python-pickle", "cloudpickle.loads", loads, PICKLE, PICKLE_FIX),
     rule("danger/python-pickle", "marshal.loads", loads, PICKLE, PICKLE_FIX),
-    rule("danger/python-yaml-load", "yaml.load", yaml, "loads YAML with a loader that builds any object", "Use yaml.safe_load, or Loader=yaml.SafeLoader."),
-    rule("danger/python-yaml-load", "yaml.load_all", yaml, "loads YAML with a loader that builds any object", "Use yaml.safe_load_all."),
-    rule("danger/python-yaml-load", "yaml.unsafe_load", called, "loads YAML with a loader that builds any object", "Use yaml.safe_load."),
+    rule(
+        "danger/python-yaml-load",
+        "yaml.load",
+        yaml,
+        "loads YAML with a loader that builds any object",
+        "Use yaml.safe_load, or Loader=yaml.SafeLoader.",
+    ),
+    rule(
+        "danger/python-yaml-load",
+        "yaml.load_all",
+        yaml,
+        "loads YAML with a loader that builds any object",
+        "Use yaml.safe_load_all.",
+    ),
+    rule(
+        "danger/python-yaml-load",
+        "yaml.unsafe_load",
+        called,
+        "loads YAML with a loader that builds any object",
+        "Use yaml.safe_load.",
+    ),
     rule("danger/python-tls-verify", "verify", verify_false, TLS, TLS_FIX),
-    rule("danger/python-jwt-verify", "verify", decodes_unverified, "reads a signed token without checking its signature", "Leave verification on, and name the allowed algorithms."),
+    rule(
+        "danger/python-jwt-verify",
+        "verify",
+        decodes_unverified,
+        "reads a signed token without checking its signature",
+        "Leave verification on, and name the allowed algorithms.",
+    ),
     rule("danger/python-tls-verify", "ssl._create_unverified_context", always, TLS, TLS_FIX),
     rule("danger/python-tls-verify", "CERT_NONE", cert_none, TLS, TLS_FIX),
-    rule("danger/python-weak-hash", "hashlib.md5", weak_hash, "hashes a secret with MD5", "Use hashlib.scrypt, argon2 or bcrypt for passwords; SHA-256 for the rest."),
-    rule("danger/python-weak-hash", "hashlib.sha1", weak_hash, "hashes a secret with SHA-1", "Use hashlib.scrypt, argon2 or bcrypt for passwords; SHA-256 for the rest."),
-    rule("danger/python-mktemp", "tempfile.mktemp", called, "names a temporary file that another process can create first", "Use tempfile.mkstemp or NamedTemporaryFile."),
-    rule("danger/python-mktemp", "os.tempnam", called, "names a temporary file that another process can create first", "Use tempfile.mkstemp."),
-    rule("danger/python-debug", "debug", debug_true, "starts a web server with its debugger, which runs code for whoever reaches it", "Read the flag from the configuration of the developer's machine; never start it in production."),
+    rule(
+        "danger/python-weak-hash",
+        "hashlib.md5",
+        weak_hash,
+        "hashes a secret with MD5",
+        "Use hashlib.scrypt, argon2 or bcrypt for passwords; SHA-256 for the rest.",
+    ),
+    rule(
+        "danger/python-weak-hash",
+        "hashlib.sha1",
+        weak_hash,
+        "hashes a secret with SHA-1",
+        "Use hashlib.scrypt, argon2 or bcrypt for passwords; SHA-256 for the rest.",
+    ),
+    rule(
+        "danger/python-mktemp",
+        "tempfile.mktemp",
+        called,
+        "names a temporary file that another process can create first",
+        "Use tempfile.mkstemp or NamedTemporaryFile.",
+    ),
+    rule(
+        "danger/python-mktemp",
+        "os.tempnam",
+        called,
+        "names a temporary file that another process can create first",
+        "Use tempfile.mkstemp.",
+    ),
+    rule(
+        "danger/python-debug",
+        "debug",
+        debug_true,
+        "starts a web server with its debugger, which runs code for whoever reaches it",
+        "Read the flag from the configuration of the developer's machine; never start it in production.",
+    ),
     rule("danger/python-weak-random", "random.choice", weak_random, WEAK, WEAK_FIX),
     rule("danger/python-weak-random", "random.choices", weak_random, WEAK, WEAK_FIX),
     rule("danger/python-weak-random", "random.randint", weak_random, WEAK, WEAK_FIX),
@@ -108,7 +169,12 @@ fn loads(site: &Site<'_>) -> Option<Severity> {
 fn yaml(site: &Site<'_>) -> Option<Severity> {
     let arguments = site.source.code(site.arguments()?);
     // PyYAML's module, and not an object or another module of that name: ruamel's round-trip object is usually called `yaml` too.
-    let is_module = site.source.code.lines().map(str::trim).any(|line| line.starts_with("import ") && crate::source::has_word(line, "yaml"));
+    let is_module = site
+        .source
+        .code
+        .lines()
+        .map(str::trim)
+        .any(|line| line.starts_with("import ") && crate::source::has_word(line, "yaml"));
     if !is_module || site.is_method() || arguments.contains("Safe") || arguments.contains("BaseLoader") {
         return None;
     }
@@ -121,7 +187,8 @@ fn verify_false(site: &Site<'_>) -> Option<Severity> {
     if site.is_keyword("False") && !is_decoding(site) {
         // In a call, or on a session: `session.verify = False`.
         let in_call = site.source.enclosing_call(site.at.start).is_some_and(|(name, arguments)| {
-            !name.is_empty() && !site.source.code(site.source.line_around(arguments.start)).trim_start().starts_with("def ")
+            !name.is_empty()
+                && !site.source.code(site.source.line_around(arguments.start)).trim_start().starts_with("def ")
         });
         return (in_call || site.is_method()).then_some(High);
     }
@@ -160,7 +227,8 @@ fn around_is_sensitive(site: &Site<'_>) -> bool {
     let start = crate::source::floor(site.source.raw, site.at.start.saturating_sub(600));
     let before = site.source.code(start..site.at.start).to_ascii_lowercase();
     before.rsplit("def ").next().is_some_and(|_| {
-        let head = before.rfind("def ").map(|at| before.get(at..).unwrap_or_default().lines().next().unwrap_or_default());
+        let head =
+            before.rfind("def ").map(|at| before.get(at..).unwrap_or_default().lines().next().unwrap_or_default());
         head.is_some_and(|head| head.contains("password") || head.contains("passwd"))
     })
 }

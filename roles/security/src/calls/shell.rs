@@ -7,7 +7,13 @@ use crate::issue::{Evidence, Issue};
 use crate::source::Source;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule { rule: "danger/shell-eval", word: "eval", judge: evaluates, text: "evaluates text as shell code", fix: "Use an array for the command: cmd=(…); \"${cmd[@]}\"." },
+    Rule {
+        rule: "danger/shell-eval",
+        word: "eval",
+        judge: evaluates,
+        text: "evaluates text as shell code",
+        fix: "Use an array for the command: cmd=(…); \"${cmd[@]}\".",
+    },
     Rule { rule: "danger/shell-chmod-777", word: "chmod", judge: chmod, text: CHMOD, fix: CHMOD_FIX },
 ];
 
@@ -20,7 +26,9 @@ pub(crate) const PIPE_FIX: &str = "Download to a file, compare its checksum or s
 fn evaluates(site: &Site<'_>) -> Option<Severity> {
     let line = site.line();
     let before = site.source.code(line.start..site.at.start).trim_end();
-    let is_command = before.is_empty() || before.ends_with([';', '|', '&', '(', '{', '!']) || ["then", "do", "else", "&&", "||", "if"].iter().any(|word| before.ends_with(word));
+    let is_command = before.is_empty()
+        || before.ends_with([';', '|', '&', '(', '{', '!'])
+        || ["then", "do", "else", "&&", "||", "if"].iter().any(|word| before.ends_with(word));
     if !is_command {
         return None;
     }
@@ -29,7 +37,8 @@ fn evaluates(site: &Site<'_>) -> Option<Severity> {
     if !text.contains('$') || argument.starts_with("$(") || argument.starts_with('`') {
         return None;
     }
-    let outside = ["$1", "$2", "$@", "$*", "${1", "${@", "${*", "$REPLY", "$QUERY_STRING"].iter().any(|name| text.contains(name));
+    let outside =
+        ["$1", "$2", "$@", "$*", "${1", "${@", "${*", "$REPLY", "$QUERY_STRING"].iter().any(|name| text.contains(name));
     Some(if outside { Medium } else { Low })
 }
 
@@ -56,10 +65,12 @@ pub(super) fn pipes(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32, issues:
     }
     for literal in source.literals.iter().filter(|literal| literal.dynamic) {
         let text = source.raw(literal.span.clone());
-        let substituted = ["$(curl ", "$(wget ", "`curl ", "`wget "].iter().any(|start| text.trim_start().starts_with(start));
+        let substituted =
+            ["$(curl ", "$(wget ", "`curl ", "`wget "].iter().any(|start| text.trim_start().starts_with(start));
         let line = source.line_around(literal.span.start);
         let before = source.code(line.start..literal.span.start);
-        let run = before.split_whitespace().any(is_shell) && before.contains(" -c") || crate::source::has_word(before, "eval");
+        let run = before.split_whitespace().any(is_shell) && before.contains(" -c")
+            || crate::source::has_word(before, "eval");
         if substituted && run {
             issues.push(pipe("danger/shell-curl-pipe", line_of(literal.span.start), Evidence::Bytes(line)));
         }
@@ -80,19 +91,28 @@ pub(crate) fn pipes_to_a_shell(line: &str) -> bool {
     const INTERPRETERS: &[&str] = &["python", "python3", "perl", "ruby", "node", "pwsh", "source"];
     let downloads = |part: &str| crate::source::has_word(part, "curl") || crate::source::has_word(part, "wget");
     // `bash <(curl …)`
-    if line.contains("<(") && line.split("<(").skip(1).any(downloads) && line.split_whitespace().any(|word| is_shell(word) || word == "source") {
+    if line.contains("<(")
+        && line.split("<(").skip(1).any(downloads)
+        && line.split_whitespace().any(|word| is_shell(word) || word == "source")
+    {
         return true;
     }
     let mut seen = false;
     for part in line.replace("||", " ; ").split('|') {
-        if seen && part.split(';').next().is_some_and(|command| {
-            let mut words = command.split_whitespace().skip_while(|word| matches!(*word, "sudo" | "env" | "-E" | "-H" | "nice" | "exec") || word.contains('='));
-            words.next().is_some_and(|word| {
-                let bare = word.trim_end_matches([')', ';', '"', '\'']);
-                // `python -c …` and `node -e …` read the pipe as data.
-                is_shell(word) || INTERPRETERS.contains(&bare) && words.next().is_none_or(|next| next == "-" || next.starts_with(['&', '>', ')']))
+        if seen
+            && part.split(';').next().is_some_and(|command| {
+                let mut words = command.split_whitespace().skip_while(|word| {
+                    matches!(*word, "sudo" | "env" | "-E" | "-H" | "nice" | "exec") || word.contains('=')
+                });
+                words.next().is_some_and(|word| {
+                    let bare = word.trim_end_matches([')', ';', '"', '\'']);
+                    // `python -c …` and `node -e …` read the pipe as data.
+                    is_shell(word)
+                        || INTERPRETERS.contains(&bare)
+                            && words.next().is_none_or(|next| next == "-" || next.starts_with(['&', '>', ')']))
+                })
             })
-        }) {
+        {
             return true;
         }
         let last = part.rsplit([';', '&']).next().unwrap_or(part);
@@ -112,10 +132,27 @@ mod tests {
 
     #[test]
     fn a_download_into_an_interpreter_is_seen() {
-        for line in ["curl -fsSL https://x.io/i.sh | sh", "curl x | sudo -E bash -s -- -y", "wget -qO- x | tee log | bash", "bash <(curl -s x)", "curl x | python3 -", "a && curl x | bash && b", "curl x | FOO=1 sh"] {
+        for line in [
+            "curl -fsSL https://x.io/i.sh | sh",
+            "curl x | sudo -E bash -s -- -y",
+            "wget -qO- x | tee log | bash",
+            "bash <(curl -s x)",
+            "curl x | python3 -",
+            "a && curl x | bash && b",
+            "curl x | FOO=1 sh",
+        ] {
             assert!(pipes_to_a_shell(line), "{line}");
         }
-        for line in ["curl x | jq .", "curl x | tar xz", "curl -o f x; sh f", "cat f | sh", "curl x || sh f", "curl x | python3 -c 'import json'", "curl x && cat y | sh", "curly | sh"] {
+        for line in [
+            "curl x | jq .",
+            "curl x | tar xz",
+            "curl -o f x; sh f",
+            "cat f | sh",
+            "curl x || sh f",
+            "curl x | python3 -c 'import json'",
+            "curl x && cat y | sh",
+            "curly | sh",
+        ] {
             assert!(!pipes_to_a_shell(line), "{line}");
         }
     }

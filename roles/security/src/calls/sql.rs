@@ -1,7 +1,7 @@
 //! SQL text that is put together from parts, in any language.
 
-use brain_role::Severity::{High, Low, Medium};
 use brain_role::Severity;
+use brain_role::Severity::{High, Low, Medium};
 
 use crate::issue::{Evidence, Issue};
 use crate::language::Language;
@@ -47,13 +47,24 @@ fn rule(language: Language) -> Option<&'static str> {
 
 /// Whether a text is an SQL statement: its verb and the word that belongs to it, both in capitals or both small.
 fn is_sql(text: &str) -> bool {
-    const PAIRS: &[(&str, &str)] = &[("SELECT ", " FROM "), ("INSERT INTO ", " VALUES"), ("INSERT INTO ", "SELECT "), ("UPDATE ", " SET "), ("DELETE FROM ", " "), ("DROP TABLE ", " ")];
+    const PAIRS: &[(&str, &str)] = &[
+        ("SELECT ", " FROM "),
+        ("INSERT INTO ", " VALUES"),
+        ("INSERT INTO ", "SELECT "),
+        ("UPDATE ", " SET "),
+        ("DELETE FROM ", " "),
+        ("DROP TABLE ", " "),
+    ];
     let text = text.trim_start();
     let Some(head) = text.get(..12.min(text.len())).or_else(|| text.get(..6)) else { return false };
-    if !["select", "insert", "update", "delete", "drop t"].iter().any(|verb| head.get(..6).is_some_and(|start| start.eq_ignore_ascii_case(verb))) {
+    if !["select", "insert", "update", "delete", "drop t"]
+        .iter()
+        .any(|verb| head.get(..6).is_some_and(|start| start.eq_ignore_ascii_case(verb)))
+    {
         return false;
     }
-    let flat: String = text.chars().take(2_000).map(|c| if c.is_whitespace() { ' ' } else { c }).collect::<String>() + " ";
+    let flat: String =
+        text.chars().take(2_000).map(|c| if c.is_whitespace() { ' ' } else { c }).collect::<String>() + " ";
     let small = |word: &str| word.to_ascii_lowercase();
     PAIRS.iter().any(|(verb, word)| {
         (flat.starts_with(verb) && (flat.contains(word) || flat.trim_end().ends_with(word.trim())))
@@ -82,16 +93,26 @@ fn severity(source: &Source<'_>, literal: &Literal, text: &str) -> Option<Severi
     if spots.iter().all(|(_, name)| is_constant_name(name)) {
         return None;
     }
-    if ["quote_name", "quote_ident", "quoteIdentifier", "quote_column", "quote_table", "escapeId"].iter().any(|word| behind.contains(word) || text.contains(word)) {
+    if ["quote_name", "quote_ident", "quoteIdentifier", "quote_column", "quote_table", "escapeId"]
+        .iter()
+        .any(|word| behind.contains(word) || text.contains(word))
+    {
         return Some(Low);
     }
     let value = spots.iter().any(|(at, name)| !is_constant_name(name) && is_value(text.get(..*at).unwrap_or_default()));
-    Some(if value { High } else if source.language == Language::Rust || spots.iter().all(|(_, name)| is_table_name(name)) { Low } else { Medium })
+    Some(if value {
+        High
+    } else if source.language == Language::Rust || spots.iter().all(|(_, name)| is_table_name(name)) {
+        Low
+    } else {
+        Medium
+    })
 }
 
 /// Whether the literal goes through a format: `% x`, `.format(x)`, `Sprintf`, `format!`.
 fn formatted(source: &Source<'_>, literal: &Literal, behind: &str) -> bool {
-    let before = source.code(crate::source::floor(source.raw, literal.span.start.saturating_sub(48))..literal.span.start);
+    let before =
+        source.code(crate::source::floor(source.raw, literal.span.start.saturating_sub(48))..literal.span.start);
     let before = before.trim_end_matches(['"', '\'', '`', ' ', '\n', '\t', '#', 'r', '(']);
     match source.language {
         Language::Python => behind.starts_with('%') || behind.starts_with(".format("),
@@ -115,7 +136,11 @@ fn joined(language: Language, behind: &str) -> Option<bool> {
 }
 
 fn operand(behind: &str) -> String {
-    behind.trim_start_matches(['+', '.', ' ', '\n', '\t', '(']).chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '.')).collect()
+    behind
+        .trim_start_matches(['+', '.', ' ', '\n', '\t', '('])
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '.'))
+        .collect()
 }
 
 /// Where values are put into the literal, and what they are called.
@@ -129,7 +154,11 @@ fn interpolations(language: Language, text: &str) -> Vec<(usize, String)> {
     text.match_indices(open)
         .map(|(at, sign)| {
             let rest = text.get(at + sign.len()..).unwrap_or_default();
-            let name = if close == '}' { rest.split('}').next() } else { rest.split(|c: char| !c.is_alphanumeric() && c != '_').find(|part| !part.is_empty()) };
+            let name = if close == '}' {
+                rest.split('}').next()
+            } else {
+                rest.split(|c: char| !c.is_alphanumeric() && c != '_').find(|part| !part.is_empty())
+            };
             (at, name.unwrap_or_default().trim().to_owned())
         })
         .collect()
@@ -143,24 +172,41 @@ fn placeholders(language: Language, text: &str) -> Vec<(usize, String)> {
         Language::Go => &["%s", "%v", "%q"],
         _ => &["%s"],
     };
-    signs.iter().flat_map(|sign| text.match_indices(sign)).map(|(at, _)| {
-        // `{table}` and `%(table)s` have a name; `{}` and `%s` have none.
-        let named = text.get(at..).filter(|rest| rest.starts_with('{') || rest.starts_with("%("));
-        let name = named.and_then(|rest| rest.split(['}', ')']).next()).map(|rest| rest.trim_start_matches(['{', '%', '('])).filter(|name| name.len() < 40).unwrap_or_default();
-        (at, name.to_owned())
-    }).collect()
+    signs
+        .iter()
+        .flat_map(|sign| text.match_indices(sign))
+        .map(|(at, _)| {
+            // `{table}` and `%(table)s` have a name; `{}` and `%s` have none.
+            let named = text.get(at..).filter(|rest| rest.starts_with('{') || rest.starts_with("%("));
+            let name = named
+                .and_then(|rest| rest.split(['}', ')']).next())
+                .map(|rest| rest.trim_start_matches(['{', '%', '(']))
+                .filter(|name| name.len() < 40)
+                .unwrap_or_default();
+            (at, name.to_owned())
+        })
+        .collect()
 }
 
 /// Whether a value is expected here: behind a comparison or a quote (a double quote is for names), and not where a table is named.
 fn is_value(before: &str) -> bool {
     let before = before.trim_end();
-    let upper: String = before.chars().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<String>().to_ascii_uppercase();
-    before.ends_with(['=', '\'', '<', '>', '%']) || [" LIKE", "VALUES (", "VALUES(", "WHERE", " AND", " OR"].iter().any(|end| upper.ends_with(end))
+    let upper: String =
+        before.chars().rev().take(12).collect::<Vec<_>>().into_iter().rev().collect::<String>().to_ascii_uppercase();
+    before.ends_with(['=', '\'', '<', '>', '%'])
+        || [" LIKE", "VALUES (", "VALUES(", "WHERE", " AND", " OR"].iter().any(|end| upper.ends_with(end))
 }
 
 fn is_constant_name(name: &str) -> bool {
     let name = name.rsplit('.').next().unwrap_or(name);
-    (name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_') && !name.starts_with("_GET") && !name.starts_with("_POST") && !name.starts_with("_REQUEST") && !name.starts_with("_COOKIE")) || name.contains("placeholder") || name.contains("question_marks")
+    (name.len() > 1
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && !name.starts_with("_GET")
+        && !name.starts_with("_POST")
+        && !name.starts_with("_REQUEST")
+        && !name.starts_with("_COOKIE"))
+        || name.contains("placeholder")
+        || name.contains("question_marks")
 }
 
 fn is_table_name(name: &str) -> bool {

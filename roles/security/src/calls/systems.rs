@@ -4,7 +4,13 @@ use brain_role::Severity::{self, High, Low, Medium};
 
 use super::{Rule, Site};
 
-const fn rule(rule: &'static str, word: &'static str, judge: fn(&Site<'_>) -> Option<Severity>, text: &'static str, fix: &'static str) -> Rule {
+const fn rule(
+    rule: &'static str,
+    word: &'static str,
+    judge: fn(&Site<'_>) -> Option<Severity>,
+    text: &'static str,
+    fix: &'static str,
+) -> Rule {
     Rule { rule, word, judge, text, fix }
 }
 
@@ -12,18 +18,60 @@ const SHELL: &str = "runs a command line that is put together at run time throug
 const TLS: &str = "turns off the check of TLS certificates";
 
 pub(super) const RUST: &[Rule] = &[
-    rule("danger/rust-unsafe", "unsafe", unsafe_block, "an unsafe block says nowhere why it is sound", "Write a `// SAFETY:` comment that names the conditions and why they hold."),
-    rule("danger/rust-transmute", "transmute", transmute, "reinterprets memory as another type, with no word on why that is sound", "Use a safe conversion (from_ne_bytes, bytemuck, as), or write a `// SAFETY:` comment."),
-    rule("danger/rust-shell", "Command::new", rust_shell, SHELL, "Call the program itself with .arg() for each argument."),
-    rule("danger/rust-tls-verify", "danger_accept_invalid_certs", accepts, TLS, "Add the private CA with add_root_certificate."),
-    rule("danger/rust-tls-verify", "danger_accept_invalid_hostnames", accepts, TLS, "Use the name that the certificate is for."),
+    rule(
+        "danger/rust-unsafe",
+        "unsafe",
+        unsafe_block,
+        "an unsafe block says nowhere why it is sound",
+        "Write a `// SAFETY:` comment that names the conditions and why they hold.",
+    ),
+    rule(
+        "danger/rust-transmute",
+        "transmute",
+        transmute,
+        "reinterprets memory as another type, with no word on why that is sound",
+        "Use a safe conversion (from_ne_bytes, bytemuck, as), or write a `// SAFETY:` comment.",
+    ),
+    rule(
+        "danger/rust-shell",
+        "Command::new",
+        rust_shell,
+        SHELL,
+        "Call the program itself with .arg() for each argument.",
+    ),
+    rule(
+        "danger/rust-tls-verify",
+        "danger_accept_invalid_certs",
+        accepts,
+        TLS,
+        "Add the private CA with add_root_certificate.",
+    ),
+    rule(
+        "danger/rust-tls-verify",
+        "danger_accept_invalid_hostnames",
+        accepts,
+        TLS,
+        "Use the name that the certificate is for.",
+    ),
     rule("danger/rust-tls-verify", "SslVerifyMode::NONE", always, TLS, "Use SslVerifyMode::PEER."),
 ];
 
 pub(super) const GO: &[Rule] = &[
     rule("danger/go-shell", "exec.Command", go_shell, SHELL, "Call the program itself, one argument per parameter."),
-    rule("danger/go-shell", "exec.CommandContext", go_shell, SHELL, "Call the program itself, one argument per parameter."),
-    rule("danger/go-tls-verify", "InsecureSkipVerify", skip_verify, TLS, "Leave it off; put the private CA into RootCAs."),
+    rule(
+        "danger/go-shell",
+        "exec.CommandContext",
+        go_shell,
+        SHELL,
+        "Call the program itself, one argument per parameter.",
+    ),
+    rule(
+        "danger/go-tls-verify",
+        "InsecureSkipVerify",
+        skip_verify,
+        TLS,
+        "Leave it off; put the private CA into RootCAs.",
+    ),
     rule("danger/go-weak-random", "rand.Int", weak_random, WEAK, WEAK_FIX),
     rule("danger/go-weak-random", "rand.Intn", weak_random, WEAK, WEAK_FIX),
     rule("danger/go-weak-random", "rand.Int63", weak_random, WEAK, WEAK_FIX),
@@ -38,13 +86,55 @@ const WEAK_FIX: &str = "Use crypto/rand.";
 const UNBOUNDED: &str = "writes to a buffer without knowing its size";
 
 pub(super) const C: &[Rule] = &[
-    rule("danger/c-gets", "gets", gets, "reads a line into a buffer without knowing its size", "Use fgets with the size of the buffer."),
-    rule("danger/c-strcpy", "strcpy", copies, UNBOUNDED, "Use snprintf or strlcpy with the size of the target, and check for truncation."),
-    rule("danger/c-strcat", "strcat", copies, UNBOUNDED, "Use snprintf or strlcat with the size of the target, and check for truncation."),
-    rule("danger/c-sprintf", "sprintf", prints, UNBOUNDED, "Use snprintf with the size of the target, and check its result."),
-    rule("danger/c-sprintf", "vsprintf", prints, UNBOUNDED, "Use vsnprintf with the size of the target, and check its result."),
-    rule("danger/c-system", "system", system, "runs a command line through a shell", "Use posix_spawn or execve with a list of arguments."),
-    rule("danger/c-system", "popen", system, "runs a command line through a shell", "Use posix_spawn with pipes and a list of arguments."),
+    rule(
+        "danger/c-gets",
+        "gets",
+        gets,
+        "reads a line into a buffer without knowing its size",
+        "Use fgets with the size of the buffer.",
+    ),
+    rule(
+        "danger/c-strcpy",
+        "strcpy",
+        copies,
+        UNBOUNDED,
+        "Use snprintf or strlcpy with the size of the target, and check for truncation.",
+    ),
+    rule(
+        "danger/c-strcat",
+        "strcat",
+        copies,
+        UNBOUNDED,
+        "Use snprintf or strlcat with the size of the target, and check for truncation.",
+    ),
+    rule(
+        "danger/c-sprintf",
+        "sprintf",
+        prints,
+        UNBOUNDED,
+        "Use snprintf with the size of the target, and check its result.",
+    ),
+    rule(
+        "danger/c-sprintf",
+        "vsprintf",
+        prints,
+        UNBOUNDED,
+        "Use vsnprintf with the size of the target, and check its result.",
+    ),
+    rule(
+        "danger/c-system",
+        "system",
+        system,
+        "runs a command line through a shell",
+        "Use posix_spawn or execve with a list of arguments.",
+    ),
+    rule(
+        "danger/c-system",
+        "popen",
+        system,
+        "runs a command line through a shell",
+        "Use posix_spawn with pipes and a list of arguments.",
+    ),
 ];
 
 fn always(_: &Site<'_>) -> Option<Severity> {
@@ -125,7 +215,10 @@ fn last_argument(site: &Site<'_>, chain: std::ops::Range<usize>) -> Option<std::
 /// Whether a literal names a shell.
 fn is_shell(literal: &str) -> bool {
     let name = literal.trim_matches(['"', '\'', '`', '&', ' ']);
-    matches!(name.rsplit('/').next().unwrap_or(name), "sh" | "bash" | "zsh" | "dash" | "cmd" | "cmd.exe" | "powershell" | "pwsh")
+    matches!(
+        name.rsplit('/').next().unwrap_or(name),
+        "sh" | "bash" | "zsh" | "dash" | "cmd" | "cmd.exe" | "powershell" | "pwsh"
+    )
 }
 
 fn accepts(site: &Site<'_>) -> Option<Severity> {
@@ -157,14 +250,20 @@ fn skip_verify(site: &Site<'_>) -> Option<Severity> {
 fn weak_random(site: &Site<'_>) -> Option<Severity> {
     let raw = site.source.raw;
     let is_math = raw.contains("\"math/rand\"") || raw.contains("\"math/rand/v2\"");
-    (is_math && !raw.contains("\"crypto/rand\"") && (site.is_sensitive_line() || in_sensitive_function(site))).then_some(Medium)
+    (is_math && !raw.contains("\"crypto/rand\"") && (site.is_sensitive_line() || in_sensitive_function(site)))
+        .then_some(Medium)
 }
 
 /// Whether the function around it is named after a secret.
 fn in_sensitive_function(site: &Site<'_>) -> bool {
     let start = crate::source::floor(site.source.raw, site.at.start.saturating_sub(800));
     let before = site.source.code(start..site.at.start);
-    let head = before.rfind("\nfunc ").and_then(|at| before.get(at + 1..)).and_then(|text| text.lines().next()).unwrap_or_default().to_ascii_lowercase();
+    let head = before
+        .rfind("\nfunc ")
+        .and_then(|at| before.get(at + 1..))
+        .and_then(|text| text.lines().next())
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     super::SENSITIVE.iter().any(|word| head.contains(word))
 }
 
@@ -172,7 +271,10 @@ fn in_sensitive_function(site: &Site<'_>) -> bool {
 fn is_library_call(site: &Site<'_>) -> bool {
     let scoped = site.source.code(site.at.start.saturating_sub(2)..site.at.start) == "::";
     let standard = !scoped || matches!(site.receiver(), "std" | "");
-    !site.is_method() && standard && !site.is_definition() && !site.source.code(site.line()).trim_start().starts_with("#define")
+    !site.is_method()
+        && standard
+        && !site.is_definition()
+        && !site.source.code(site.line()).trim_start().starts_with("#define")
 }
 
 fn gets(site: &Site<'_>) -> Option<Severity> {

@@ -10,13 +10,25 @@ pub(super) fn find(root: &Node, issues: &mut Vec<Issue>) {
     for (_, service) in root.get("services").into_iter().flat_map(Node::entries) {
         if let Some(node) = service.get("privileged").filter(|node| node.is_true()) {
             let text = "a container runs with all rights of its host";
-            issues.push(at(node, "ci/compose-privileged", High, text, "Drop `privileged`; add the one capability that is needed with cap_add."));
+            issues.push(at(
+                node,
+                "ci/compose-privileged",
+                High,
+                text,
+                "Drop `privileged`; add the one capability that is needed with cap_add.",
+            ));
         }
         for volume in service.get("volumes").map(Node::items).unwrap_or_default() {
             let source = volume.get("source").unwrap_or(volume);
             if source.text().is_some_and(|text| text.contains("docker.sock")) {
                 let text = "a container holds the socket of Docker, and with it the host";
-                issues.push(at(source, "ci/compose-docker-socket", High, text, "Put a socket proxy between that allows only what is needed."));
+                issues.push(at(
+                    source,
+                    "ci/compose-docker-socket",
+                    High,
+                    text,
+                    "Put a socket proxy between that allows only what is needed.",
+                ));
             }
         }
         for key in ["network_mode", "pid"] {

@@ -32,13 +32,27 @@ pub(super) fn find(text: &str) -> Vec<Issue> {
         (Some(_), Some((at, name))) if matches!(name.split(':').next(), Some("root" | "0")) => {
             issues.push(issue(at, "ci/docker-root", Low, "the container runs as root", Evidence::Line, fix));
         }
-        (Some(at), None) => issues.push(issue(at, "ci/docker-root", Low, "no USER is set, so the container runs as root unless its base says otherwise", Evidence::Line, fix)),
+        (Some(at), None) => issues.push(issue(
+            at,
+            "ci/docker-root",
+            Low,
+            "no USER is set, so the container runs as root unless its base says otherwise",
+            Evidence::Line,
+            fix,
+        )),
         _ => {}
     }
     issues
 }
 
-fn issue(line: u32, rule: &'static str, severity: brain_role::Severity, text: &str, evidence: Evidence, fix: &'static str) -> Issue {
+fn issue(
+    line: u32,
+    rule: &'static str,
+    severity: brain_role::Severity,
+    text: &str,
+    evidence: Evidence,
+    fix: &'static str,
+) -> Issue {
     Issue { rule, severity, line, text: text.to_owned(), evidence, fix }
 }
 
@@ -57,16 +71,33 @@ fn from(line: u32, rest: &str, stages: &mut Vec<String>, issues: &mut Vec<Issue>
     let tag = image.rsplit('/').next().and_then(|name| name.split_once(':')).map(|(_, tag)| tag);
     if matches!(tag, None | Some("latest")) {
         let text = "the base image has no fixed version";
-        issues.push(issue(line, "ci/docker-latest", Low, text, Evidence::Line, "Give a version, better a digest: image:1.2@sha256:…"));
+        issues.push(issue(
+            line,
+            "ci/docker-latest",
+            Low,
+            text,
+            Evidence::Line,
+            "Give a version, better a digest: image:1.2@sha256:…",
+        ));
     }
 }
 
 fn add(line: u32, rest: &str, issues: &mut Vec<Issue>) {
-    let fetched = rest.split_whitespace().filter(|word| !word.starts_with("--")).any(|word| word.starts_with("http://") || word.starts_with("https://"));
+    let fetched = rest
+        .split_whitespace()
+        .filter(|word| !word.starts_with("--"))
+        .any(|word| word.starts_with("http://") || word.starts_with("https://"));
     if fetched && !rest.contains("--checksum=") {
         let plain = rest.contains("http://");
         let text = "a file is fetched into the image without a check of its content";
-        issues.push(issue(line, "ci/docker-add-url", if plain { Medium } else { Low }, text, Evidence::Line, "Give ADD --checksum=sha256:…, or fetch and verify it in RUN."));
+        issues.push(issue(
+            line,
+            "ci/docker-add-url",
+            if plain { Medium } else { Low },
+            text,
+            Evidence::Line,
+            "Give ADD --checksum=sha256:…, or fetch and verify it in RUN.",
+        ));
     }
 }
 
@@ -95,8 +126,12 @@ fn environment(line: u32, word: &str, rest: &str, issues: &mut Vec<Issue>) {
 
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    let about = ["_FILE", "_PATH", "_DIR", "_URL", "_NAME", "_ID", "_TTL", "_LENGTH", "_ENABLED", "_HEADER"].iter().any(|end| name.ends_with(end));
-    let secret = name.split('_').any(|part| matches!(part, "PASSWORD" | "PASSWD" | "SECRET" | "TOKEN" | "APIKEY" | "CREDENTIALS"))
+    let about = ["_FILE", "_PATH", "_DIR", "_URL", "_NAME", "_ID", "_TTL", "_LENGTH", "_ENABLED", "_HEADER"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    let secret = name
+        .split('_')
+        .any(|part| matches!(part, "PASSWORD" | "PASSWD" | "SECRET" | "TOKEN" | "APIKEY" | "CREDENTIALS"))
         || ["API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "AUTH_KEY"].iter().any(|part| name.contains(part));
     secret && !about && !name.starts_with("PUBLIC")
 }

@@ -39,7 +39,13 @@ fn triggers(root: &Node, event: &str) -> bool {
 fn permissions(holder: &Node, issues: &mut Vec<Issue>) {
     let Some(permissions) = holder.get("permissions").filter(|p| p.text() == Some("write-all")) else { return };
     let text = "the token of the workflow may write everything";
-    issues.push(at(permissions, "ci/write-all", Medium, text, "Name each permission that the job needs; start from `permissions: {}`."));
+    issues.push(at(
+        permissions,
+        "ci/write-all",
+        Medium,
+        text,
+        "Name each permission that the job needs; start from `permissions: {}`.",
+    ));
 }
 
 fn steps(holder: &Node, privileged: bool, text: &str, issues: &mut Vec<Issue>) {
@@ -70,7 +76,10 @@ fn checkout(step: &Node, uses: &Node, issues: &mut Vec<Issue>) {
     for key in ["ref", "repository"] {
         let Some(node) = step.at(&["with", key]) else { continue };
         let value = node.text().unwrap_or_default();
-        let foreign = ["pull_request.head", "head_ref", "refs/pull/", "workflow_run.head", "pull_request.number", "event.number"].iter().any(|part| value.contains(part));
+        let foreign =
+            ["pull_request.head", "head_ref", "refs/pull/", "workflow_run.head", "pull_request.number", "event.number"]
+                .iter()
+                .any(|part| value.contains(part));
         if foreign {
             let text = "a workflow with secrets and a writing token checks out the code of a pull request";
             let fix = "Run the code of a pull request on `pull_request`, without secrets; keep `pull_request_target` for labels and comments.";
@@ -113,7 +122,19 @@ fn expressions(node: &Node, text: &str, issues: &mut Vec<Issue>) {
 
 /// How free whoever triggers the event is in what the expression holds.
 fn injected(expression: &str) -> Option<Severity> {
-    const FREE: &[&str] = &["title", "body", "message", "name", "email", "ref", "label", "page_name", "default_branch", "description", "homepage"];
+    const FREE: &[&str] = &[
+        "title",
+        "body",
+        "message",
+        "name",
+        "email",
+        "ref",
+        "label",
+        "page_name",
+        "default_branch",
+        "description",
+        "homepage",
+    ];
     let expression = expression.trim();
     if expression.contains("github.head_ref") {
         return Some(High);
@@ -122,10 +143,16 @@ fn injected(expression: &str) -> Option<Severity> {
         return Some(Low);
     }
     let at = expression.find("github.event.")?;
-    let path = expression.get(at..)?.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '*' | '[' | ']')).next()?;
+    let path = expression
+        .get(at..)?
+        .split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '-' | '*' | '[' | ']'))
+        .next()?;
     let last = path.rsplit('.').next()?;
     // A comparison gives true or false.
-    if expression.contains("==") || expression.contains("contains(") || expression.contains("toJSON(") && !expression.contains("github.event)") {
+    if expression.contains("==")
+        || expression.contains("contains(")
+        || expression.contains("toJSON(") && !expression.contains("github.event)")
+    {
         return None;
     }
     FREE.contains(&last).then_some(High)
@@ -134,9 +161,16 @@ fn injected(expression: &str) -> Option<Severity> {
 /// A secret that the script prints.
 fn secrets(run: &Node, text: &str, issues: &mut Vec<Issue>) {
     for (line, content) in lines_between(text, run.line..run.end + 1) {
-        let holds = content.contains("${{ secrets.") || content.contains("${{secrets.") || content.contains("toJSON(secrets)") || content.contains("toJson(secrets)");
+        let holds = content.contains("${{ secrets.")
+            || content.contains("${{secrets.")
+            || content.contains("toJSON(secrets)")
+            || content.contains("toJson(secrets)");
         let words = content.trim_start_matches(['-', ' ']).trim_start_matches("run:").trim_start();
-        let prints = words.starts_with("echo ") || words.starts_with("printf ") || words.starts_with("print(") || words.contains("; echo ") || words.contains("&& echo ");
+        let prints = words.starts_with("echo ")
+            || words.starts_with("printf ")
+            || words.starts_with("print(")
+            || words.contains("; echo ")
+            || words.contains("&& echo ");
         // Given on to a program or a file, it is not printed.
         let given_on = content.contains(" | ") || content.contains('>') || content.contains("::add-mask::");
         if holds && prints && !given_on {

@@ -19,16 +19,31 @@ fn job(node: &Node, text: &str, issues: &mut Vec<Issue>) {
         let Some(value) = node.at(&["variables", key]) else { continue };
         if value.is_true() || value.get("value").is_some_and(Node::is_true) {
             let what = "debug tracing prints every variable of the job, secrets too";
-            issues.push(at(value, "ci/gitlab-debug-trace", Medium, what, "Remove it; turn tracing on for a single run by hand."));
+            issues.push(at(
+                value,
+                "ci/gitlab-debug-trace",
+                Medium,
+                what,
+                "Remove it; turn tracing on for a single run by hand.",
+            ));
         }
     }
     let services = node.get("services").map(Node::items).unwrap_or_default();
-    let images = services.iter().map(|service| service.get("name").unwrap_or(service)).chain(node.get("image").map(|image| image.get("name").unwrap_or(image)));
+    let images = services
+        .iter()
+        .map(|service| service.get("name").unwrap_or(service))
+        .chain(node.get("image").map(|image| image.get("name").unwrap_or(image)));
     for image in images {
         let name = image.text().unwrap_or_default();
         if name.contains("docker:") && name.contains("dind") && !name.contains("rootless") {
             let what = "Docker in Docker needs a privileged runner, which is root on its host";
-            issues.push(at(image, "ci/gitlab-dind", Medium, what, "Build images with buildah, kaniko or rootless BuildKit on an unprivileged runner."));
+            issues.push(at(
+                image,
+                "ci/gitlab-dind",
+                Medium,
+                what,
+                "Build images with buildah, kaniko or rootless BuildKit on an unprivileged runner.",
+            ));
         }
     }
     for key in ["before_script", "script", "after_script"] {

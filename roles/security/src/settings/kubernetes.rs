@@ -16,7 +16,13 @@ pub(super) fn find(root: &Node, issues: &mut Vec<Issue>) {
         if let Some(context) = node.get("securityContext") {
             if let Some(node) = context.get("privileged").filter(|node| node.is_true()) {
                 let text = "a container runs with all rights of its node";
-                issues.push(at(node, "ci/k8s-privileged", High, text, "Drop `privileged`; add the one capability that is needed."));
+                issues.push(at(
+                    node,
+                    "ci/k8s-privileged",
+                    High,
+                    text,
+                    "Drop `privileged`; add the one capability that is needed.",
+                ));
             }
             if let Some(node) = context.get("runAsUser").filter(|node| node.text() == Some("0")) {
                 let text = "a container runs as root";
@@ -24,15 +30,30 @@ pub(super) fn find(root: &Node, issues: &mut Vec<Issue>) {
             }
             if let Some(node) = context.get("allowPrivilegeEscalation").filter(|node| node.is_true()) {
                 let text = "a process may gain more rights than its parent";
-                issues.push(at(node, "ci/k8s-privilege-escalation", Medium, text, "Set allowPrivilegeEscalation: false."));
+                issues.push(at(
+                    node,
+                    "ci/k8s-privilege-escalation",
+                    Medium,
+                    text,
+                    "Set allowPrivilegeEscalation: false.",
+                ));
             }
         }
         if let Some(path) = node.at(&["hostPath", "path"]) {
             let value = path.text().unwrap_or_default();
-            let whole = matches!(value.trim_end_matches('/'), "" | "/etc" | "/root" | "/var" | "/proc" | "/sys" | "/var/lib/kubelet") && value.starts_with('/');
+            let whole = matches!(
+                value.trim_end_matches('/'),
+                "" | "/etc" | "/root" | "/var" | "/proc" | "/sys" | "/var/lib/kubelet"
+            ) && value.starts_with('/');
             if whole || value.ends_with("docker.sock") || value.ends_with("containerd.sock") {
                 let text = "a pod mounts a path of its node that gives it the node";
-                issues.push(at(path, "ci/k8s-host-path", High, text, "Mount a volume of the pod's own, or the one directory that is needed, read-only."));
+                issues.push(at(
+                    path,
+                    "ci/k8s-host-path",
+                    High,
+                    text,
+                    "Mount a volume of the pod's own, or the one directory that is needed, read-only.",
+                ));
             }
         }
         for key in ["hostNetwork", "hostPID", "hostIPC"] {

@@ -32,7 +32,11 @@ fn kind(path: &str) -> Option<Kind> {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
-    if name == "dockerfile" || name == "containerfile" || name.starts_with("dockerfile.") || name.ends_with(".dockerfile") {
+    if name == "dockerfile"
+        || name == "containerfile"
+        || name.starts_with("dockerfile.")
+        || name.ends_with(".dockerfile")
+    {
         return Some(Kind::Dockerfile);
     }
     if !is_yaml {
@@ -117,14 +121,30 @@ fn joined<'t>(lines: impl Iterator<Item = (u32, &'t str)>) -> Vec<(u32, String)>
 fn command(line: u32, command: &str, area: &str, issues: &mut Vec<Issue>) {
     if shell::pipes_to_a_shell(command) || piped_by_substitution(command) {
         let rule = if area == "docker" { "ci/docker-curl-pipe" } else { "ci/curl-pipe" };
-        issues.push(Issue { rule, severity: Severity::Medium, line, text: shell::PIPE.to_owned(), evidence: Evidence::Line, fix: shell::PIPE_FIX });
+        issues.push(Issue {
+            rule,
+            severity: Severity::Medium,
+            line,
+            text: shell::PIPE.to_owned(),
+            evidence: Evidence::Line,
+            fix: shell::PIPE_FIX,
+        });
     }
     if command.match_indices("chmod ").any(|(at, _)| command.get(at..).is_some_and(shell::opens_to_all)) {
-        issues.push(Issue { rule: "ci/chmod-777", severity: Severity::Low, line, text: shell::CHMOD.to_owned(), evidence: Evidence::Line, fix: shell::CHMOD_FIX });
+        issues.push(Issue {
+            rule: "ci/chmod-777",
+            severity: Severity::Low,
+            line,
+            text: shell::CHMOD.to_owned(),
+            evidence: Evidence::Line,
+            fix: shell::CHMOD_FIX,
+        });
     }
 }
 
 /// `sh -c "$(curl …)"`.
 fn piped_by_substitution(command: &str) -> bool {
-    ["sh -c \"$(curl", "bash -c \"$(curl", "sh -c \"$(wget", "bash -c \"$(wget", "eval \"$(curl", "eval $(curl"].iter().any(|start| command.contains(start))
+    ["sh -c \"$(curl", "bash -c \"$(curl", "sh -c \"$(wget", "bash -c \"$(wget", "eval \"$(curl", "eval $(curl"]
+        .iter()
+        .any(|start| command.contains(start))
 }

@@ -1,5 +1,7 @@
 use super::super::tables::{self, C, CPP, CSHARP, GO, JAVA, JAVASCRIPT, KOTLIN, PHP, PROTO, PYTHON, RUBY, RUST, SCALA, SHELL, SQL, SWIFT, WIT};
-use super::*;
+use super::super::tables::Table;
+use super::outline;
+use crate::outline::Definition;
 
 /// `name:kind:line-end` of every definition, a test with `!`.
 fn rows(table: &Table, text: &str) -> String {
