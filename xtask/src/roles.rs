@@ -28,10 +28,9 @@ struct Guest {
 /// # Errors
 /// The build fails, a manifest is not usable, or a file cannot be written.
 pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
-    steps.run(
-        "roles",
-        &mut place.roles_cargo(["build", "--release", "--target", GUEST_TARGET]),
-    )?;
+    let mut build = place.roles_cargo(["build", "--release", "--target", GUEST_TARGET]);
+    build.env("CARGO_ENCODED_RUSTFLAGS", without_paths_of_this_machine(place));
+    steps.run("roles", &mut build)?;
     let into = place.bin.join("roles");
     steps.work(
         "place",
@@ -61,6 +60,18 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
             Ok(())
         },
     )
+}
+
+/// Flags that keep this machine's folders out of the components: a panic names its place in the repository, and the same
+/// sources give the same digest wherever they are built.
+fn without_paths_of_this_machine(place: &Place) -> String {
+    let mut folders = vec![(place.root.clone(), "brain")];
+    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let cargo_home = cargo_home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    folders.extend(cargo_home.map(|home| (home, "cargo")));
+    let flags = folders.iter().map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()));
+    // Cargo's own separator: a folder's name may hold spaces.
+    flags.collect::<Vec<_>>().join("\u{1f}")
 }
 
 /// Places copies; gives the number of files that changed.

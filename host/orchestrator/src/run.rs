@@ -225,7 +225,7 @@ impl Orchestrator {
         watch(Event::Planned(Box::new(plan.clone())));
 
         let loaded = self.load(&plan, watch);
-        let bench = Bench { project: &self.project, journal, config: &self.config, cancel: &self.cancel };
+        let bench = Bench { project: &self.project, home: &self.home, journal, config: &self.config, cancel: &self.cancel };
         let todos = plan.todos();
         let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, todos, named, shared, request, watch };
         let support = crew.support()?;

@@ -47,6 +47,7 @@ pub(crate) struct ContextFile {
 /// What all workers of one run share.
 pub(crate) struct Bench<'a> {
     pub project: &'a Path,
+    pub home: &'a Path,
     pub journal: &'a Journal,
     pub config: &'a Config,
     pub cancel: &'a CancelToken,
@@ -169,9 +170,16 @@ impl Bench<'_> {
                 GlobLayer::new("manifest", manifest.files.read.iter().cloned()),
                 handoff_layer(&handoff.task.context_refs),
             ],
-            deny: self.config.deny.clone(),
+            deny: self.config.deny.iter().cloned().chain(self.home_in_project()).collect(),
             honour_gitignore: !manifest.files.gitignored,
         })
+    }
+
+    /// Brain's own state is no part of the project, even where it lies inside it: it holds what other roles saw.
+    fn home_in_project(&self) -> Option<String> {
+        let home = self.home.canonicalize().ok()?;
+        let inside = home.strip_prefix(self.project).ok()?.to_str().filter(|path| !path.is_empty())?;
+        Some(format!("/{}", escape(inside)))
     }
 
     fn started(&self, job: &Job<'_>, handoff: &HandoffPacket) -> Result<(), RunError> {

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use super::ignores::Ignores;
 
 /// Names that no role sees unless the operator takes them off the list: version control internals, environment files and
-/// private keys. A pattern without a slash matches at any depth, and a folder that matches hides all below it.
+/// private keys. A pattern without a slash matches at any depth, one that begins with a slash only at
+/// the top, and a folder that matches hides all below it.
 pub const DEFAULT_DENY: &[&str] = &[
     ".git", ".env*", "*.pem", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*",
     "id_ed25519*",
@@ -255,12 +256,14 @@ fn compile_deny(deny: &[String]) -> Result<(GlobSet, Vec<String>), GlobError> {
     let mut set = GlobSetBuilder::new();
     let mut written_as = Vec::new();
     for written in deny {
-        let mut glob = tidy(written).map_err(|why| fault(written, why))?;
-        // `.git/**` is meant to hide `.git` too: a folder that is hidden hides all below it, never the reverse.
+        // As in a .gitignore: a slash at the beginning anchors the glob.
+        let anchored = written.strip_prefix('/').filter(|_| !written.starts_with("/workspace/"));
+        let mut glob = tidy(anchored.unwrap_or(written)).map_err(|why| fault(written, why))?;
+        // `.git/**` means `.git`: a folder that is hidden hides all below it, at whatever depth it lies.
         while let Some(folder) = glob.strip_suffix("/**") {
             glob = folder.to_owned();
         }
-        if !glob.contains('/') {
+        if !glob.contains('/') && anchored.is_none() {
             glob = format!("**/{glob}");
         }
         set.add(build(&glob).map_err(|e| fault(written, e))?);
@@ -353,7 +356,9 @@ mod tests {
         }
         assert!(scope.folder(".git").is_err());
         assert!(scope.file("src/environment.rs").is_ok());
-        assert!(scope.file("a/secret/b").is_ok(), "a deny glob with a slash is anchored");
+        assert!(scope.file("a/secret/b").is_err(), "`secret/**` is `secret`, at every depth");
+        let anchored = self::scope(&["**"], &["/state"]);
+        assert!(anchored.file("state/x").is_err() && anchored.file("a/state/x").is_ok());
     }
 
     #[test]
