@@ -64,10 +64,19 @@ impl Answer {
     fn findings(&mut self, survey: &Survey, query: &Query, ranking: &Ranking) {
         let relevant = ranking.relevant(MAX_FILE_REFS);
         let Some(first) = relevant.first() else {
-            let words = query.words.iter().map(|word| format!("{:?}", word.text)).chain(query.identifiers.iter().map(|(name, _)| format!("{name:?}")));
+            let words = query
+                .words
+                .iter()
+                .map(|word| format!("{:?}", word.text))
+                .chain(query.identifiers.iter().map(|(name, _)| format!("{name:?}")));
             let words = listed(words.chain(query.paths.iter().map(|path| format!("{path:?}"))), 8);
-            self.summary.push(format!("Nothing in the {} matches the goal: {words} {} nowhere in names, comments or text.", files(survey.files.len()), "is"));
-            self.questions.push("Is the part that is meant called something else, or outside the files that were granted?".to_owned());
+            self.summary.push(format!(
+                "Nothing in the {} matches the goal, neither by path, name, comment nor text: {words}.",
+                files(survey.files.len())
+            ));
+            self.questions.push(
+                "Is the part that is meant called something else, or outside the files that were granted?".to_owned(),
+            );
             return;
         };
         let file = &survey.files[first.file];
@@ -80,8 +89,16 @@ impl Answer {
             None => file.path.clone(),
         };
         let more = relevant.len() - 1;
-        let more = if more == 0 { String::new() } else { format!("; {more} more {} relevant", if more == 1 { "file is" } else { "files are" }) };
-        self.summary.push(if certain { format!("Closest to the goal: {place}{more}.") } else { format!("Only a weak match, no file has most of the goal's words: {place}{more}.") });
+        let more = if more == 0 {
+            String::new()
+        } else {
+            format!("; {more} more {} relevant", if more == 1 { "file is" } else { "files are" })
+        };
+        self.summary.push(if certain {
+            format!("Closest to the goal: {place}{more}.")
+        } else {
+            format!("Only a weak match, no file has most of the goal's words: {place}{more}.")
+        });
         let mut named = 0;
         for ranked in relevant.iter().take(MAX_SUMMARY_FILES) {
             let file = &survey.files[ranked.file];
@@ -93,7 +110,12 @@ impl Answer {
             let file = &survey.files[ranked.file];
             Reference { path: file.path.clone(), label: reason(file, ranked, query, MAX_LISTED) }
         }));
-        let missing = query.words.iter().zip(&ranking.in_files).filter(|(_, count)| **count == 0).map(|(word, _)| format!("{:?}", word.text));
+        let missing = query
+            .words
+            .iter()
+            .zip(&ranking.in_files)
+            .filter(|(_, count)| **count == 0)
+            .map(|(word, _)| format!("{:?}", word.text));
         let missing = listed(missing, 6);
         if !missing.is_empty() {
             self.summary.push(format!("Nowhere in the files that were read: {missing}."));
@@ -109,20 +131,34 @@ impl Answer {
             return;
         }
         if tested.uses.is_empty() {
-            let without = if tested.searched == 0 { "there are no tests in what was read".to_owned() } else { format!("none of the {} with tests refers to it", files(tested.searched)) };
-            self.summary.push(format!("Tests: none found for {}; {without}.", listed(tested.targets.iter().map(|target| format!("`{target}`")), MAX_LISTED)));
+            let without = if tested.searched == 0 {
+                "there are no tests in what was read".to_owned()
+            } else {
+                format!("none of the {} with tests refers to it", files(tested.searched))
+            };
+            self.summary.push(format!(
+                "Tests: none found for {}; {without}.",
+                listed(tested.targets.iter().map(|target| format!("`{target}`")), MAX_LISTED)
+            ));
             return;
         }
         let places = listed(tested.uses.iter().filter_map(|uses| uses.first()).map(place_of), MAX_LISTED);
         let (tests, in_files) = tested.count();
         self.summary.push(match tests {
-            0 => format!("Tests: no single test was seen to use it, but {} with tests {} to it: {places}.", files(tested.uses.len()), if tested.uses.len() == 1 { "refers" } else { "refer" }),
+            0 => format!(
+                "Tests: no single test was seen to use it, but {} with tests {} to it: {places}.",
+                files(tested.uses.len()),
+                if tested.uses.len() == 1 { "refers" } else { "refer" }
+            ),
             1 => format!("Tests: yes, 1 test refers to it: {places}."),
             _ => format!("Tests: yes, {tests} tests in {} refer to it: {places}.", files(in_files)),
         });
         for uses in tested.uses.iter().take(MAX_TEST_REFS) {
             let Some(first) = uses.first() else { continue };
-            let label = format!("tests {}", listed(uses.iter().map(|found| format!("`{}` (:{})", found.target, found.line)), MAX_LISTED));
+            let label = format!(
+                "tests {}",
+                listed(uses.iter().map(|found| format!("`{}` (:{})", found.target, found.line)), MAX_LISTED)
+            );
             match self.references.iter_mut().find(|reference| reference.path == first.file) {
                 Some(reference) => reference.label = format!("{}; {label}", reference.label),
                 None => self.references.push(Reference { path: first.file.clone(), label }),
@@ -137,26 +173,42 @@ impl Answer {
             self.summary.push("The goal names nothing to look for, so this is an overview.".to_owned());
         }
         self.map(survey);
-        let wanted: Vec<&EntryPoint> = survey.entries.iter().filter(|entry| !is_example(&entry.file) && (!asked || wants(query, entry.start))).collect();
+        let wanted: Vec<&EntryPoint> = survey
+            .entries
+            .iter()
+            .filter(|entry| !is_example(&entry.file) && (!asked || wants(query, entry.start)))
+            .collect();
         for entry in wanted.iter().take(MAX_SUMMARY_FILES) {
             self.summary.push(format!("- {}: {}", entry.place(), entry.what));
         }
         if asked && wanted.is_empty() {
             self.summary.push("No such entry point was found.".to_owned());
         }
-        let readme = survey.files.iter().filter(|file| !file.path.contains('/')).find(|file| file.path.to_ascii_lowercase().starts_with("readme"));
+        let readme = survey
+            .files
+            .iter()
+            .filter(|file| !file.path.contains('/'))
+            .find(|file| file.path.to_ascii_lowercase().starts_with("readme"));
         if let Some(readme) = readme.filter(|_| !asked) {
-            self.references.push(Reference { path: readme.path.clone(), label: "what the project says about itself".to_owned() });
+            self.references
+                .push(Reference { path: readme.path.clone(), label: "what the project says about itself".to_owned() });
         }
         for entry in wanted {
             if self.references.len() < MAX_FILE_REFS && self.references.iter().all(|known| known.path != entry.file) {
-                self.references.push(Reference { path: entry.file.clone(), label: match entry.line { Some(line) => format!("{} (:{line})", entry.what), None => entry.what.clone() } });
+                self.references.push(Reference {
+                    path: entry.file.clone(),
+                    label: match entry.line {
+                        Some(line) => format!("{} (:{line})", entry.what),
+                        None => entry.what.clone(),
+                    },
+                });
             }
         }
         for ranked in ranking.relevant(MAX_FILE_REFS) {
             let file = &survey.files[ranked.file];
             if self.references.len() < MAX_FILE_REFS && self.references.iter().all(|known| known.path != file.path) {
-                self.references.push(Reference { path: file.path.clone(), label: reason(file, ranked, query, MAX_LISTED) });
+                self.references
+                    .push(Reference { path: file.path.clone(), label: reason(file, ranked, query, MAX_LISTED) });
             }
         }
     }
@@ -164,7 +216,13 @@ impl Answer {
     /// One line on the whole tree.
     fn map(&mut self, survey: &Survey) {
         let languages = languages(survey);
-        let named = listed(languages.iter().filter(|row| row.code).map(|row| format!("{} {} ({} lines)", row.name, row.files, row.lines)), MAX_SUMMARY_LANGUAGES);
+        let named = listed(
+            languages
+                .iter()
+                .filter(|row| row.code)
+                .map(|row| format!("{} {} ({} lines)", row.name, row.files, row.lines)),
+            MAX_SUMMARY_LANGUAGES,
+        );
         let programs = survey.entries.iter().filter(|entry| entry.start == Start::Program && !is_example(&entry.file));
         let programs = listed(programs.map(EntryPoint::place), MAX_SUMMARY_ENTRIES);
         let mut line = format!("Map: {}, {} read", files(survey.files.len()), survey.files_read);
@@ -184,28 +242,56 @@ impl Answer {
             let mut reasons: Vec<_> = survey.skipped.iter().collect();
             reasons.sort_by_key(|(reason, (count, _))| (std::cmp::Reverse(*count), reason.as_str()));
             let reasons = reasons.iter().map(|(reason, (count, first))| format!("{reason} ({count}, such as {first})"));
-            self.risks.push(format!("{} not read, and ranked by {} path alone: {}.", were(unread, "file"), if unread == 1 { "its" } else { "their" }, listed(reasons, 12)));
+            self.risks.push(format!(
+                "{} not read, and ranked by {} path alone: {}.",
+                were(unread, "file"),
+                if unread == 1 { "its" } else { "their" },
+                listed(reasons, 12)
+            ));
         }
         if let Some(note) = &survey.listing {
             self.risks.push(format!("The listing of the tree is not complete: {note}."));
         } else if survey.truncated {
             self.risks.push("The listing of the tree stopped at its limit; there are more files.".to_owned());
         }
-        for ((count, first), what) in [(&survey.too_deep, "nested too deeply for the parser"), (&survey.unparsable, "not understood by the parser")] {
+        for ((count, first), what) in [
+            (&survey.too_deep, "nested too deeply for the parser"),
+            (&survey.unparsable, "not understood by the parser"),
+        ] {
             if *count > 0 {
-                self.risks.push(format!("{} {what}, so that the tokenizer found the definitions there: {first}{}.", were(*count, "file"), if *count > 1 { " and others" } else { "" }));
+                self.risks.push(format!(
+                    "{} {what}, so that the tokenizer found the definitions there: {first}{}.",
+                    were(*count, "file"),
+                    if *count > 1 { " and others" } else { "" }
+                ));
             }
         }
         if survey.definitions_dropped > 0 {
-            self.risks.push(format!("{} left out, over the limit of {} in all and {} in a file.", were(survey.definitions_dropped, "definition"), crate::limits::MAX_DEFINITIONS, crate::limits::MAX_DEFINITIONS_PER_FILE));
+            self.risks.push(format!(
+                "{} left out, over the limit of {} in all and {} in a file.",
+                were(survey.definitions_dropped, "definition"),
+                crate::limits::MAX_DEFINITIONS,
+                crate::limits::MAX_DEFINITIONS_PER_FILE
+            ));
         }
         if survey.entries_dropped > 0 {
-            self.risks.push(format!("{} left out, over the limit of {}.", were(survey.entries_dropped, "entry point"), crate::limits::MAX_ENTRY_POINTS));
+            self.risks.push(format!(
+                "{} left out, over the limit of {}.",
+                were(survey.entries_dropped, "entry point"),
+                crate::limits::MAX_ENTRY_POINTS
+            ));
         }
         if let Some(tested) = tested
             && tested.not_searched > 0
         {
-            self.risks.push(format!("{} with tests not searched, over the budget.", were(tested.not_searched, "file")));
+            self.risks.push(format!(
+                "{} not searched, over the budget.",
+                if tested.not_searched == 1 {
+                    "1 file with tests was".to_owned()
+                } else {
+                    format!("{} files with tests were", tested.not_searched)
+                }
+            ));
         }
         match query.left_out {
             (0, false) => {}
@@ -223,7 +309,12 @@ impl Answer {
             match &result.result {
                 Ok(outcome) => {
                     let first = outcome.summary.lines().find(|line| !line.trim().is_empty()).unwrap_or("(no summary)");
-                    let mut line = format!("{} {}: {}", result.role, status(outcome.progress.status), shortened(first.trim(), MAX_PRIOR_CHARS));
+                    let mut line = format!(
+                        "{} {}: {}",
+                        result.role,
+                        status(outcome.progress.status),
+                        shortened(first.trim(), MAX_PRIOR_CHARS)
+                    );
                     if !outcome.findings.is_empty() {
                         line.push_str(&format!(" [{}]", severities(&outcome.findings)));
                     }
@@ -255,7 +346,11 @@ fn severities(findings: &[brain_role::Finding]) -> String {
         let count = findings.iter().filter(|finding| finding.severity == severity).count();
         (count > 0).then(|| format!("{count} {name}"))
     });
-    format!("{}: {}", if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) }, counts.collect::<Vec<_>>().join(", "))
+    format!(
+        "{}: {}",
+        if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) },
+        counts.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// Why a file is named: what it defines, and where the goal's words are.
@@ -277,9 +372,16 @@ fn reason(file: &File, ranked: &Ranked, query: &Query, most: usize) -> String {
         for itself in [true, false] {
             // Each word once, where it says most.
             let here = file.counts.iter().filter(|count| count.strongest() == Some((field, itself)));
-            let found: Vec<String> = here.filter_map(|count| query.words.get(usize::from(count.word))).map(|word| format!("\"{}\"", word.text)).collect();
+            let found: Vec<String> = here
+                .filter_map(|count| query.words.get(usize::from(count.word)))
+                .map(|word| format!("\"{}\"", word.text))
+                .collect();
             if !found.is_empty() {
-                parts.push(format!("{}{} in {name}", if itself { "" } else { "related to " }, listed(found.into_iter(), 6)));
+                parts.push(format!(
+                    "{}{} in {name}",
+                    if itself { "" } else { "related to " },
+                    listed(found.into_iter(), 6)
+                ));
             }
         }
     }
@@ -319,7 +421,13 @@ pub fn languages(survey: &Survey) -> Vec<LanguageRow> {
         let at = match rows.iter().position(|row| row.name == name) {
             Some(at) => at,
             None => {
-                rows.push(LanguageRow { name, code: file.language.class == crate::language::Class::Code, files: 0, lines: 0, bytes: 0 });
+                rows.push(LanguageRow {
+                    name,
+                    code: file.language.class == crate::language::Class::Code,
+                    files: 0,
+                    lines: 0,
+                    bytes: 0,
+                });
                 rows.len() - 1
             }
         };
@@ -333,8 +441,32 @@ pub fn languages(survey: &Survey) -> Vec<LanguageRow> {
 
 /// Whether the goal asks for nothing but where things start.
 fn only_entries(query: &Query) -> bool {
-    const AROUND: &[&str] = &["entry", "entrypoint", "entrypoints", "point", "points", "main", "program", "application", "app", "start", "starts", "begin", "begins", "run", "runs", "executable", "binary", "binaries", "function", "execution"];
-    query.entry && query.identifiers.is_empty() && query.paths.is_empty() && query.words.iter().all(|word| AROUND.contains(&word.text.as_str()))
+    const AROUND: &[&str] = &[
+        "entry",
+        "entrypoint",
+        "entrypoints",
+        "point",
+        "points",
+        "main",
+        "program",
+        "application",
+        "app",
+        "start",
+        "starts",
+        "begin",
+        "begins",
+        "run",
+        "runs",
+        "executable",
+        "binary",
+        "binaries",
+        "function",
+        "execution",
+    ];
+    query.entry
+        && query.identifiers.is_empty()
+        && query.paths.is_empty()
+        && query.words.iter().all(|word| AROUND.contains(&word.text.as_str()))
 }
 
 fn wants(query: &Query, start: Start) -> bool {

@@ -62,15 +62,28 @@ pub fn of(path: &str, language: &Language, text: &str, outline: &Outline) -> Vec
                 add(Start::Program, Some(number), format!("process {}", line.trim()));
             }
         }
-        "Jenkinsfile" | ".gitlab-ci.yml" | ".travis.yml" | "azure-pipelines.yml" | "bitbucket-pipelines.yml" | ".drone.yml" => add(Start::Pipeline, None, "CI pipeline".to_owned()),
-        "docker-compose.yml" | "docker-compose.yaml" | "compose.yml" | "compose.yaml" => add(Start::Container, None, "services of Docker Compose".to_owned()),
+        "Jenkinsfile"
+        | ".gitlab-ci.yml"
+        | ".travis.yml"
+        | "azure-pipelines.yml"
+        | "bitbucket-pipelines.yml"
+        | ".drone.yml" => add(Start::Pipeline, None, "CI pipeline".to_owned()),
+        "docker-compose.yml" | "docker-compose.yaml" | "compose.yml" | "compose.yaml" => {
+            add(Start::Container, None, "services of Docker Compose".to_owned())
+        }
         _ if language.name == "Dockerfile" => dockerfile(text, &mut add),
         _ if language.name == "Make" && !outline.definitions.is_empty() => {
             let names: Vec<&str> = outline.definitions.iter().map(|target| target.name.as_str()).collect();
-            add(Start::Command, outline.definitions.first().map(|target| target.line), format!("targets {}", listed(&names)));
+            add(
+                Start::Command,
+                outline.definitions.first().map(|target| target.line),
+                format!("targets {}", listed(&names)),
+            );
         }
         _ if is_workflow(path) => add(Start::Pipeline, None, workflow(text)),
-        _ if path.starts_with(".ci/") || path.starts_with("ci/") || path == ".circleci/config.yml" => add(Start::Pipeline, None, "CI script".to_owned()),
+        _ if path.starts_with(".ci/") || path.starts_with("ci/") || path == ".circleci/config.yml" => {
+            add(Start::Pipeline, None, "CI script".to_owned())
+        }
         _ => {}
     }
     mains(path, language, text, outline, &mut add);
@@ -84,11 +97,13 @@ fn listed(names: &[&str]) -> String {
 
 fn is_workflow(path: &str) -> bool {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    matches!(folder, ".github/workflows" | ".gitea/workflows" | ".forgejo/workflows" | ".woodpecker") && (path.ends_with(".yml") || path.ends_with(".yaml"))
+    matches!(folder, ".github/workflows" | ".gitea/workflows" | ".forgejo/workflows" | ".woodpecker")
+        && (path.ends_with(".yml") || path.ends_with(".yaml"))
 }
 
 fn workflow(text: &str) -> String {
-    let name = text.lines().find_map(|line| line.strip_prefix("name:")).map(|name| name.trim().trim_matches(['"', '\'']));
+    let name =
+        text.lines().find_map(|line| line.strip_prefix("name:")).map(|name| name.trim().trim_matches(['"', '\'']));
     match name {
         Some(name) if !name.is_empty() => format!("CI workflow {name:?}"),
         _ => "CI workflow".to_owned(),
@@ -96,7 +111,13 @@ fn workflow(text: &str) -> String {
 }
 
 /// Functions that a language or its loader calls first.
-fn mains(path: &str, language: &Language, text: &str, outline: &Outline, add: &mut impl FnMut(Start, Option<u32>, String)) {
+fn mains(
+    path: &str,
+    language: &Language,
+    text: &str,
+    outline: &Outline,
+    add: &mut impl FnMut(Start, Option<u32>, String),
+) {
     if language::is_test(path) {
         return;
     }
@@ -106,7 +127,11 @@ fn mains(path: &str, language: &Language, text: &str, outline: &Outline, add: &m
     for definition in candidates {
         let is_main = match language.name {
             "Rust" => definition.name == "main" && definition.kind == Kind::Function && definition.container.is_none(),
-            "Go" => definition.name == "main" && definition.kind == Kind::Function && text.lines().any(|line| line.trim() == "package main"),
+            "Go" => {
+                definition.name == "main"
+                    && definition.kind == Kind::Function
+                    && text.lines().any(|line| line.trim() == "package main")
+            }
             "C" | "C++" | "Kotlin" => definition.name == "main" && definition.kind == Kind::Function,
             "Java" => definition.name == "main" && text.contains("static void main("),
             "C#" => definition.name == "Main",
@@ -154,10 +179,16 @@ fn package(text: &str, add: &mut impl FnMut(Start, Option<u32>, String)) {
         }
     }
     match manifest.get("bin") {
-        Some(serde_json::Value::String(path)) => add(Start::Program, line_of(text, "\"bin\""), format!("command from {path}")),
+        Some(serde_json::Value::String(path)) => {
+            add(Start::Program, line_of(text, "\"bin\""), format!("command from {path}"))
+        }
         Some(serde_json::Value::Object(commands)) => {
             for (name, path) in commands.iter().take(MAX_NAMES) {
-                add(Start::Program, line_of(text, "\"bin\""), format!("command {name} from {}", path.as_str().unwrap_or("?")));
+                add(
+                    Start::Program,
+                    line_of(text, "\"bin\""),
+                    format!("command {name} from {}", path.as_str().unwrap_or("?")),
+                );
             }
         }
         _ => {}
@@ -172,7 +203,12 @@ fn package(text: &str, add: &mut impl FnMut(Start, Option<u32>, String)) {
 
 fn pyproject(text: &str, add: &mut impl FnMut(Start, Option<u32>, String)) {
     let Ok(manifest) = text.parse::<toml::Table>() else { return };
-    let at = |path: &[&str]| path.iter().try_fold(manifest.get(*path.first()?)?, |value, key| if *key == path[0] { Some(value) } else { value.get(*key) });
+    let at = |path: &[&str]| {
+        path.iter().try_fold(
+            manifest.get(*path.first()?)?,
+            |value, key| if *key == path[0] { Some(value) } else { value.get(*key) },
+        )
+    };
     for path in [&["project", "scripts"][..], &["project", "gui-scripts"], &["tool", "poetry", "scripts"]] {
         for (name, target) in at(path).and_then(toml::Value::as_table).into_iter().flatten().take(MAX_NAMES) {
             let line = line_of(text, &format!("[{}]", path.join(".")));
@@ -185,7 +221,10 @@ fn dockerfile(text: &str, add: &mut impl FnMut(Start, Option<u32>, String)) {
     let mut last = None;
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
-        if ["ENTRYPOINT", "CMD"].iter().any(|word| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))) {
+        if ["ENTRYPOINT", "CMD"]
+            .iter()
+            .any(|word| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
+        {
             last = Some((number, line));
         }
     }
@@ -215,13 +254,25 @@ mod tests {
             found("a/Cargo.toml", "[package]\nname = \"a\"\n[[bin]]\nname = \"b\"\npath = \"src/b.rs\"\n"),
             [(Start::Program, Some(3), "binary b from src/b.rs".to_owned())]
         );
-        let rows = found("package.json", "{\n\"main\": \"index.js\",\n\"bin\": {\"x\": \"x.js\"},\n\"scripts\": {\"build\": \"a\", \"test\": \"b\"}\n}");
+        let rows = found(
+            "package.json",
+            "{\n\"main\": \"index.js\",\n\"bin\": {\"x\": \"x.js\"},\n\"scripts\": {\"build\": \"a\", \"test\": \"b\"}\n}",
+        );
         assert_eq!(rows[0], (Start::Library, Some(2), "package main index.js".to_owned()));
         assert_eq!(rows[1], (Start::Program, Some(3), "command x from x.js".to_owned()));
         assert_eq!(rows[2], (Start::Command, Some(4), "scripts build, test".to_owned()));
-        assert_eq!(found("pyproject.toml", "[project]\n[project.scripts]\nx = \"a.b:main\"\n"), [(Start::Program, Some(2), "command x from a.b:main".to_owned())]);
-        assert_eq!(found("Dockerfile", "FROM a\nentrypoint [\"x\"]\n"), [(Start::Container, Some(2), "image, entrypoint [\"x\"]".to_owned())]);
-        assert_eq!(found(".github/workflows/ci.yml", "name: \"Checks\"\n"), [(Start::Pipeline, None, "CI workflow \"Checks\"".to_owned())]);
+        assert_eq!(
+            found("pyproject.toml", "[project]\n[project.scripts]\nx = \"a.b:main\"\n"),
+            [(Start::Program, Some(2), "command x from a.b:main".to_owned())]
+        );
+        assert_eq!(
+            found("Dockerfile", "FROM a\nentrypoint [\"x\"]\n"),
+            [(Start::Container, Some(2), "image, entrypoint [\"x\"]".to_owned())]
+        );
+        assert_eq!(
+            found(".github/workflows/ci.yml", "name: \"Checks\"\n"),
+            [(Start::Pipeline, None, "CI workflow \"Checks\"".to_owned())]
+        );
         assert_eq!(found("Makefile", "all: b\nb:\n"), [(Start::Command, Some(1), "targets all, b".to_owned())]);
     }
 
@@ -230,7 +281,10 @@ mod tests {
         assert_eq!(found("src/main.rs", "mod a;\nfn main() {}\n"), [(Start::Program, Some(2), "main".to_owned())]);
         assert_eq!(found("cmd/x/main.go", "package main\nfunc main() {}\n").len(), 1);
         assert_eq!(found("x/a.go", "package x\nfunc main() {}\n").len(), 0);
-        assert_eq!(found("a.py", "def main(): pass\nif __name__ == '__main__':\n  main()\n"), [(Start::Program, Some(2), "main".to_owned())]);
+        assert_eq!(
+            found("a.py", "def main(): pass\nif __name__ == '__main__':\n  main()\n"),
+            [(Start::Program, Some(2), "main".to_owned())]
+        );
         assert_eq!(found("tests/a.rs", "fn main() {}").len(), 0);
     }
 

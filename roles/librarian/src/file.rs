@@ -162,7 +162,11 @@ impl File {
             let (name, related) = words_of(&definition.name);
             let container = definition.container.as_deref().map_or(0, |container| words_of(container).0);
             let named = query.identifiers.iter().any(|(name, container)| {
-                *name == definition.name && container.as_ref().is_none_or(|container| definition.container.as_ref().is_some_and(|own| own == container) || stem_is(&self.path, container))
+                *name == definition.name
+                    && container.as_ref().is_none_or(|container| {
+                        definition.container.as_ref().is_some_and(|own| own == container)
+                            || stem_is(&self.path, container)
+                    })
             });
             defined.push(Defined { definition, name, related, container, doc: 0, body: 0, named });
         }
@@ -202,11 +206,20 @@ impl File {
 
     /// Gives a word on a line to the innermost definition there.
     fn hit(&mut self, word: usize, line: u32, field: usize) {
-        let after = self.definitions.partition_point(|defined| defined.definition.top.min(defined.definition.line) <= line);
-        let around = self.definitions[..after].iter_mut().rev().take(MAX_LOOK_BACK).find(|defined| defined.definition.end >= line);
+        let after =
+            self.definitions.partition_point(|defined| defined.definition.top.min(defined.definition.line) <= line);
+        let around = self.definitions[..after]
+            .iter_mut()
+            .rev()
+            .take(MAX_LOOK_BACK)
+            .find(|defined| defined.definition.end >= line);
         if let Some(defined) = around {
             let bit = 1 << word;
-            if field == COMMENTS && line < defined.definition.line.saturating_add(12) { defined.doc |= bit } else { defined.body |= bit }
+            if field == COMMENTS && line < defined.definition.line.saturating_add(12) {
+                defined.doc |= bit
+            } else {
+                defined.body |= bit
+            }
         }
     }
 
@@ -214,7 +227,9 @@ impl File {
     pub fn keep(&mut self, room: usize, room_for_matches: usize) -> usize {
         let before = self.definitions.len();
         if before > room {
-            self.definitions.retain(|defined| defined.named || (defined.name | defined.container | defined.doc | defined.body) != 0);
+            self.definitions.retain(|defined| {
+                defined.named || (defined.name | defined.container | defined.doc | defined.body) != 0
+            });
             self.definitions.truncate(room_for_matches);
             self.definitions.shrink_to_fit();
         }

@@ -100,7 +100,13 @@ static LANGUAGES: &[Language] = &[
     language("Clojure", Code, Text, &["clj", "cljs"], &[]),
     language("Dart", Code, Text, &["dart"], &[]),
     language("Markdown", Docs, Markdown, &["md", "markdown", "mdx"], &[]),
-    language("Text", Docs, Text, &["txt", "rst", "adoc"], &["license", "readme", "notice", "changelog", "authors", "copying"]),
+    language(
+        "Text",
+        Docs,
+        Text,
+        &["txt", "rst", "adoc"],
+        &["license", "readme", "notice", "changelog", "authors", "copying"],
+    ),
     language("TOML", Config, Tables, &["toml"], &[]),
     language("INI", Config, Tables, &["ini", "cfg", "conf"], &[".editorconfig", ".gitconfig"]),
     language("YAML", Config, Keys, &["yml", "yaml"], &[]),
@@ -111,11 +117,23 @@ static LANGUAGES: &[Language] = &[
     language("CMake", Config, Text, &["cmake"], &["cmakelists.txt"]),
     language("Nix", Config, Text, &["nix"], &[]),
     language("JSON", Config, Text, &["json", "json5", "jsonc", "webmanifest"], &[]),
-    language("Lock file", Data, Text, &["lock"], &["package-lock.json", "pnpm-lock.yaml", "go.sum", "npm-shrinkwrap.json"]),
+    language(
+        "Lock file",
+        Data,
+        Text,
+        &["lock"],
+        &["package-lock.json", "pnpm-lock.yaml", "go.sum", "npm-shrinkwrap.json"],
+    ),
     language("HTML", Code, Text, &["html", "htm"], &[]),
     language("CSS", Code, Text, &["css", "scss", "sass", "less"], &[]),
     language("XML", Data, Text, &["xml", "xsd", "xsl", "plist"], &[]),
-    language("Data", Data, Text, &["csv", "tsv", "jsonl", "ndjson", "svg", "snap", "diff", "patch", "log", "map", "ipynb", "geojson"], &[]),
+    language(
+        "Data",
+        Data,
+        Text,
+        &["csv", "tsv", "jsonl", "ndjson", "svg", "snap", "diff", "patch", "log", "map", "ipynb", "geojson"],
+        &[],
+    ),
 ];
 
 static PLAIN: Language = language("Other", Data, Text, &[], &[]);
@@ -132,7 +150,8 @@ pub fn of(path: &str) -> &'static Language {
         return &PLAIN;
     }
     let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension));
-    let by_prefix = || LANGUAGES.iter().find(|language| language.name == "Dockerfile" && name.starts_with("dockerfile."));
+    let by_prefix =
+        || LANGUAGES.iter().find(|language| language.name == "Dockerfile" && name.starts_with("dockerfile."));
     by_extension.or_else(by_prefix).unwrap_or(&PLAIN)
 }
 
@@ -160,8 +179,29 @@ pub fn file_name(path: &str) -> &str {
 
 /// Directories that hold other people's code or built output. They are listed but not read.
 const FOREIGN: &[&str] = &[
-    "node_modules", "bower_components", "vendor", "third_party", "third-party", "site-packages", ".venv", "venv", "__pycache__",
-    ".tox", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".gradle", ".next", ".nuxt", ".git", ".hg", ".svn", ".terraform", "Pods", "target", "dist",
+    "node_modules",
+    "bower_components",
+    "vendor",
+    "third_party",
+    "third-party",
+    "site-packages",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".next",
+    ".nuxt",
+    ".git",
+    ".hg",
+    ".svn",
+    ".terraform",
+    "Pods",
+    "target",
+    "dist",
 ];
 
 /// The directory on the path that makes the file foreign: other people's code, or built output.
@@ -173,7 +213,12 @@ pub fn foreign(path: &str) -> Option<&str> {
 /// Whether the path is that of a test, by the conventions of the languages above.
 pub fn is_test(path: &str) -> bool {
     let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if directories.split('/').any(|part| matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "unit_tests" | "integration_tests")) {
+    if directories.split('/').any(|part| {
+        matches!(
+            part,
+            "test" | "tests" | "__tests__" | "spec" | "specs" | "e2e" | "testing" | "unit_tests" | "integration_tests"
+        )
+    }) {
         return true;
     }
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
@@ -185,7 +230,8 @@ pub fn is_test(path: &str) -> bool {
         || stem.ends_with("_test")
         || stem.ends_with("_tests")
         || stem.ends_with("_spec")
-        || (parts.len() > 2 && parts[1..parts.len() - 1].iter().any(|part| matches!(*part, "test" | "tests" | "spec" | "cy" | "e2e")))
+        || (parts.len() > 2
+            && parts[1..parts.len() - 1].iter().any(|part| matches!(*part, "test" | "tests" | "spec" | "cy" | "e2e")))
         || ["java", "kt", "cs", "scala", "swift", "php"].contains(&parts[parts.len() - 1])
             && ["Test", "Tests", "IT", "Spec"].iter().any(|suffix| stem.ends_with(suffix) && stem.len() > suffix.len())
 }
@@ -195,7 +241,23 @@ pub fn is_sample(path: &str) -> bool {
     path.split('/').any(|part| {
         matches!(
             part,
-            "fixtures" | "fixture" | "testdata" | "test-data" | "test_data" | "snapshots" | "__snapshots__" | "golden" | "examples" | "example" | "samples" | "sample" | "mocks" | "__mocks__" | "benches" | "bench" | "benchmarks"
+            "fixtures"
+                | "fixture"
+                | "testdata"
+                | "test-data"
+                | "test_data"
+                | "snapshots"
+                | "__snapshots__"
+                | "golden"
+                | "examples"
+                | "example"
+                | "samples"
+                | "sample"
+                | "mocks"
+                | "__mocks__"
+                | "benches"
+                | "bench"
+                | "benchmarks"
         )
     })
 }
@@ -209,7 +271,10 @@ pub fn is_generated(text: &str) -> bool {
         end -= 1;
     }
     let head = text[..end].to_ascii_lowercase();
-    if ["@generated", "do not edit", "automatically generated", "auto-generated", "code generated by"].iter().any(|mark| head.contains(mark)) {
+    if ["@generated", "do not edit", "automatically generated", "auto-generated", "code generated by"]
+        .iter()
+        .any(|mark| head.contains(mark))
+    {
         return true;
     }
     text.len() > 10 * LONG_LINE && text.len() / (text.lines().count().max(1)) > LONG_LINE
@@ -222,8 +287,17 @@ mod tests {
     #[test]
     fn a_path_tells_language_and_class() {
         for (path, name) in [
-            ("a/b.rs", "Rust"), ("x.PY", "Python"), ("Dockerfile", "Dockerfile"), ("Dockerfile.dev", "Dockerfile"), ("src/dockerfile.rs", "Rust"), ("Makefile", "Make"),
-            ("a.tsx", "TypeScript"), ("package-lock.json", "Lock file"), ("package.json", "JSON"), (".gitignore", "Other"), ("LICENSE", "Text"),
+            ("a/b.rs", "Rust"),
+            ("x.PY", "Python"),
+            ("Dockerfile", "Dockerfile"),
+            ("Dockerfile.dev", "Dockerfile"),
+            ("src/dockerfile.rs", "Rust"),
+            ("Makefile", "Make"),
+            ("a.tsx", "TypeScript"),
+            ("package-lock.json", "Lock file"),
+            ("package.json", "JSON"),
+            (".gitignore", "Other"),
+            ("LICENSE", "Text"),
         ] {
             assert_eq!(of(path).name, name, "{path}");
         }
@@ -231,7 +305,15 @@ mod tests {
 
     #[test]
     fn tests_are_told_by_convention() {
-        for path in ["tests/a.rs", "pkg/a_test.go", "src/a.test.ts", "test_a.py", "src/FooTest.java", "spec/a_spec.rb", "src/tests.rs"] {
+        for path in [
+            "tests/a.rs",
+            "pkg/a_test.go",
+            "src/a.test.ts",
+            "test_a.py",
+            "src/FooTest.java",
+            "spec/a_spec.rb",
+            "src/tests.rs",
+        ] {
             assert!(is_test(path), "{path}");
         }
         for path in ["src/contest.rs", "src/latest.ts", "attestation.go", "src/Test.java", "protest/a.py"] {

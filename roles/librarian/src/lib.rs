@@ -27,8 +27,11 @@ brain_role::role!(run);
 pub fn run(handoff: Handoff) -> Outcome {
     let tree = handoff.workspace();
     let query = Query::new(handoff.goal());
-    let wanted: Vec<String> =
-        handoff.refs_of(ContextRefKind::File).filter_map(|reference| reference.uri.strip_prefix("/workspace/")).map(str::to_owned).collect();
+    let wanted: Vec<String> = handoff
+        .refs_of(ContextRefKind::File)
+        .filter_map(|reference| reference.uri.strip_prefix("/workspace/"))
+        .map(str::to_owned)
+        .collect();
     let survey = Survey::new(&tree, &query, &wanted);
     let ranking = Ranking::new(&survey, &query, &wanted);
     let tested = query.tests.then(|| Tested::new(&tree, &survey, &ranking));
@@ -45,7 +48,12 @@ pub fn run(handoff: Handoff) -> Outcome {
         outcome = outcome.file_ref(reference.path, reference.label);
     }
     match map {
-        Ok(()) => outcome = outcome.artifact(ContextRef::artifact(map::NAME).label("languages, entry points, ranking with scores, and all definitions")),
+        Ok(()) => {
+            outcome = outcome.artifact(
+                ContextRef::artifact(map::NAME)
+                    .label("languages, entry points, ranking with scores, and all definitions"),
+            )
+        }
         Err(error) => answer.risks.push(format!("The map could not be written: {error}.")),
     }
     outcome = outcome.risks(answer.risks);

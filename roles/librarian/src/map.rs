@@ -87,14 +87,26 @@ struct FileDefinitions<'a> {
 }
 
 fn words_of(words: Words, query: &Query) -> Vec<&str> {
-    query.words.iter().enumerate().filter(|(index, _)| words & (1 << index) != 0).map(|(_, word)| word.text.as_str()).collect()
+    query
+        .words
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| words & (1 << index) != 0)
+        .map(|(_, word)| word.text.as_str())
+        .collect()
 }
 
 /// The map as JSON, at most [`MAX_MAP_BYTES`]. The definitions of ranked files come first.
 ///
 /// # Errors
 /// None is expected; what `serde_json` says is passed on.
-pub fn json(goal: &str, survey: &Survey, query: &Query, ranking: &Ranking, tested: Option<&Tested>) -> Result<Vec<u8>, serde_json::Error> {
+pub fn json(
+    goal: &str,
+    survey: &Survey,
+    query: &Query,
+    ranking: &Ranking,
+    tested: Option<&Tested>,
+) -> Result<Vec<u8>, serde_json::Error> {
     let mut definitions = Vec::new();
     let mut left_out = 0;
     for file in in_order(survey, ranking) {
@@ -124,9 +136,16 @@ pub fn json(goal: &str, survey: &Survey, query: &Query, ranking: &Ranking, teste
         files_listed: survey.files.len(),
         files_read: survey.files_read,
         bytes_read: survey.bytes_read,
-        languages: languages(survey).into_iter().map(|row| Language { name: row.name, files: row.files, lines: row.lines, bytes: row.bytes }).collect(),
+        languages: languages(survey)
+            .into_iter()
+            .map(|row| Language { name: row.name, files: row.files, lines: row.lines, bytes: row.bytes })
+            .collect(),
         entry_points: &survey.entries,
-        skipped: survey.skipped.iter().map(|(reason, (files, first))| Skipped { reason, files: *files, first }).collect(),
+        skipped: survey
+            .skipped
+            .iter()
+            .map(|(reason, (files, first))| Skipped { reason, files: *files, first })
+            .collect(),
         ranking: ranking
             .files
             .iter()
@@ -137,13 +156,25 @@ pub fn json(goal: &str, survey: &Survey, query: &Query, ranking: &Ranking, teste
                     let definition = &file.definitions[*index].definition;
                     format!("{}:{}", definition.qualified(), definition.line)
                 });
-                Row { path: &file.path, score: ranked.score, words: words_of(ranked.words, query), test: file.test, best: best.collect(), why: &ranked.why }
+                Row {
+                    path: &file.path,
+                    score: ranked.score,
+                    words: words_of(ranked.words, query),
+                    test: file.test,
+                    best: best.collect(),
+                    why: &ranked.why,
+                }
             })
             .collect(),
         tests: tested
             .into_iter()
             .flat_map(|tested| tested.uses.iter().flatten())
-            .map(|found| TestUse { file: &found.file, line: found.line, test: found.test.as_deref(), target: &found.target })
+            .map(|found| TestUse {
+                file: &found.file,
+                line: found.line,
+                test: found.test.as_deref(),
+                target: &found.target,
+            })
             .collect(),
         definitions_left_out: left_out,
     };
@@ -178,5 +209,10 @@ fn of_file(file: &File) -> FileDefinitions<'_> {
         }
         row
     });
-    FileDefinitions { path: &file.path, language: file.language.name, lines: file.lines, definitions: definitions.collect() }
+    FileDefinitions {
+        path: &file.path,
+        language: file.language.name,
+        lines: file.lines,
+        definitions: definitions.collect(),
+    }
 }

@@ -115,7 +115,8 @@ impl Ranking {
 
     /// What a set of words is worth, in parts of all.
     pub fn share(&self, words: Words) -> f32 {
-        let sum: f32 = self.worth.iter().enumerate().filter(|(word, _)| words & (1 << word) != 0).map(|(_, worth)| worth).sum();
+        let sum: f32 =
+            self.worth.iter().enumerate().filter(|(word, _)| words & (1 << word) != 0).map(|(_, worth)| worth).sum();
         sum / self.total()
     }
 
@@ -126,7 +127,15 @@ impl Ranking {
         &self.files[..end]
     }
 
-    fn score(&self, index: usize, file: &File, survey: &Survey, query: &Query, wanted: &[String], average: &[f32; FIELDS]) -> Option<Ranked> {
+    fn score(
+        &self,
+        index: usize,
+        file: &File,
+        survey: &Survey,
+        query: &Query,
+        wanted: &[String],
+        average: &[f32; FIELDS],
+    ) -> Option<Ranked> {
         if crate::language::foreign(&file.path).is_some() {
             return None;
         }
@@ -136,11 +145,16 @@ impl Ranking {
         for count in &file.counts {
             let mut frequency = 0.0;
             for field in 0..FIELDS {
-                let length = 1.0 - FIELD_LENGTH[field] + FIELD_LENGTH[field] * file.lengths[field] as f32 / average[field];
+                let length =
+                    1.0 - FIELD_LENGTH[field] + FIELD_LENGTH[field] * file.lengths[field] as f32 / average[field];
                 frequency += FIELD_WEIGHT[field] * count.in_field[field] / length.max(0.1);
             }
             let bit = 1 << count.word;
-            if count.is_itself() { words |= bit } else { related |= bit }
+            if count.is_itself() {
+                words |= bit
+            } else {
+                related |= bit
+            }
             score += self.worth[usize::from(count.word)] * frequency * (SATURATION + 1.0) / (SATURATION + frequency);
         }
         let best = self.definitions(file);
@@ -217,7 +231,9 @@ impl Ranking {
         // A definition of which only the inside fits is no answer by itself.
         let outside = if defined.name != 0 { 1.0 } else { 0.7 };
         let kind = match defined.definition.kind {
-            Kind::Function | Kind::Method | Kind::Class | Kind::Struct | Kind::Interface | Kind::Enum | Kind::Table => 1.0,
+            Kind::Function | Kind::Method | Kind::Class | Kind::Struct | Kind::Interface | Kind::Enum | Kind::Table => {
+                1.0
+            }
             Kind::Type | Kind::Macro | Kind::Module | Kind::Test | Kind::Constant => 0.85,
             Kind::Impl => 0.7,
             Kind::Heading | Kind::Section => 0.8,

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use brain_role::{Tree, WalkLimits};
 
 use crate::entry::{self, EntryPoint};
-use crate::language::{self, Class};
 use crate::file::{File, depth, ends_with_path};
-use crate::limits::{MAX_DEFINITIONS, MAX_DEFINITIONS_WITH_MATCHES, MAX_ENTRY_POINTS, MAX_FILE_BYTES, MAX_FILES_LISTED, MAX_FILES_READ, MAX_TOTAL_BYTES};
+use crate::language::{self, Class};
+use crate::limits::{
+    MAX_DEFINITIONS, MAX_DEFINITIONS_WITH_MATCHES, MAX_ENTRY_POINTS, MAX_FILE_BYTES, MAX_FILES_LISTED, MAX_FILES_READ,
+    MAX_TOTAL_BYTES,
+};
 use crate::outline::{self, Lines, Made};
 use crate::query::Query;
 
@@ -42,9 +45,71 @@ pub struct Survey {
 
 /// Extensions of files that are not text; others are told by their first bytes.
 const BINARY: &[&str] = &[
-    "png", "jpg", "jpeg", "gif", "webp", "ico", "bmp", "tiff", "avif", "psd", "woff", "woff2", "ttf", "otf", "eot", "pdf", "zip", "gz", "tgz", "bz2", "xz", "zst", "7z", "tar", "jar", "war", "class",
-    "o", "a", "so", "dylib", "dll", "exe", "lib", "pyc", "pyo", "wasm", "cwasm", "rlib", "rmeta", "bin", "dat", "db", "sqlite", "mp3", "mp4", "mov", "avi", "wav", "ogg", "webm", "flac", "parquet", "npy",
-    "pkl", "pt", "onnx", "safetensors", "node", "nib", "icns", "keystore", "jks", "p12", "der",
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "webp",
+    "ico",
+    "bmp",
+    "tiff",
+    "avif",
+    "psd",
+    "woff",
+    "woff2",
+    "ttf",
+    "otf",
+    "eot",
+    "pdf",
+    "zip",
+    "gz",
+    "tgz",
+    "bz2",
+    "xz",
+    "zst",
+    "7z",
+    "tar",
+    "jar",
+    "war",
+    "class",
+    "o",
+    "a",
+    "so",
+    "dylib",
+    "dll",
+    "exe",
+    "lib",
+    "pyc",
+    "pyo",
+    "wasm",
+    "cwasm",
+    "rlib",
+    "rmeta",
+    "bin",
+    "dat",
+    "db",
+    "sqlite",
+    "mp3",
+    "mp4",
+    "mov",
+    "avi",
+    "wav",
+    "ogg",
+    "webm",
+    "flac",
+    "parquet",
+    "npy",
+    "pkl",
+    "pt",
+    "onnx",
+    "safetensors",
+    "node",
+    "nib",
+    "icns",
+    "keystore",
+    "jks",
+    "p12",
+    "der",
 ];
 
 impl Survey {
@@ -58,7 +123,9 @@ impl Survey {
                 survey.skip(reason, path);
             }
         }
-        survey.entries.sort_by(|a, b| (a.start, depth(&a.file), &a.file, a.line).cmp(&(b.start, depth(&b.file), &b.file, b.line)));
+        survey.entries.sort_by(|a, b| {
+            (a.start, depth(&a.file), &a.file, a.line).cmp(&(b.start, depth(&b.file), &b.file, b.line))
+        });
         survey
     }
 
@@ -122,7 +189,8 @@ impl Survey {
         if bytes[..bytes.len().min(HEAD)].contains(&0) {
             return because("binary");
         }
-        let text = String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        let text =
+            String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         self.take(query, index, &text);
         Ok(())
     }
@@ -152,7 +220,10 @@ impl Survey {
         let file = &mut self.files[index];
         file.define(query, outline.definitions);
         file.scan(query, text, &lines, &outline.comments);
-        self.definitions_dropped += file.keep(MAX_DEFINITIONS.saturating_sub(self.definitions_kept), MAX_DEFINITIONS_WITH_MATCHES.saturating_sub(self.definitions_kept));
+        self.definitions_dropped += file.keep(
+            MAX_DEFINITIONS.saturating_sub(self.definitions_kept),
+            MAX_DEFINITIONS_WITH_MATCHES.saturating_sub(self.definitions_kept),
+        );
         self.definitions_kept += file.definitions.len();
     }
 }

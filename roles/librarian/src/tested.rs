@@ -25,8 +25,10 @@ const MAX_USES_PER_FILE: usize = 20;
 const MAX_PLACES: usize = 5_000;
 /// Names that say nothing without the type they belong to.
 const COMMON: &[&str] = &[
-    "new", "run", "main", "from", "into", "get", "set", "default", "build", "open", "close", "read", "write", "create", "name", "id", "list", "load", "save", "init", "start", "stop", "call", "parse", "add",
-    "remove", "update", "delete", "append", "push", "next", "len", "fmt", "drop", "clone", "value", "data", "error", "result", "test", "tests", "path", "file", "line", "exports", "index", "key", "text", "send", "check",
+    "new", "run", "main", "from", "into", "get", "set", "default", "build", "open", "close", "read", "write", "create",
+    "name", "id", "list", "load", "save", "init", "start", "stop", "call", "parse", "add", "remove", "update",
+    "delete", "append", "push", "next", "len", "fmt", "drop", "clone", "value", "data", "error", "result", "test",
+    "tests", "path", "file", "line", "exports", "index", "key", "text", "send", "check",
 ];
 
 /// A place in a test.
@@ -75,7 +77,8 @@ impl Tested {
     /// Looks for tests of the best definitions of the best files.
     pub fn new(tree: &Tree, survey: &Survey, ranking: &Ranking) -> Self {
         let targets = targets(survey, ranking);
-        let mut tested = Self { targets: targets.iter().map(|target| target.qualified.clone()).collect(), ..Self::default() };
+        let mut tested =
+            Self { targets: targets.iter().map(|target| target.qualified.clone()).collect(), ..Self::default() };
         if targets.is_empty() {
             return tested;
         }
@@ -98,15 +101,20 @@ impl Tested {
             }
         }
         let different = |uses: &Vec<Use>| uses.iter().map(|found| found.target.as_str()).collect::<HashSet<_>>().len();
-        let near = |uses: &Vec<Use>| uses.iter().flat_map(|found| targets.iter().map(|target| shared(&found.file, target.file))).max();
+        let near = |uses: &Vec<Use>| {
+            uses.iter().flat_map(|found| targets.iter().map(|target| shared(&found.file, target.file))).max()
+        };
         let proper = |uses: &Vec<Use>| uses.iter().any(|found| found.test.is_some());
-        tested.uses.sort_by_cached_key(|uses| std::cmp::Reverse((proper(uses), near(uses), different(uses), uses.len())));
+        tested
+            .uses
+            .sort_by_cached_key(|uses| std::cmp::Reverse((proper(uses), near(uses), different(uses), uses.len())));
         tested
     }
 
     /// How many different tests refer to a target, and in how many files they are. A test file that refers to one outside its tests does not count.
     pub fn count(&self) -> (usize, usize) {
-        let tests: HashSet<_> = self.uses.iter().flatten().filter_map(|found| Some((&found.file, found.test.as_ref()?))).collect();
+        let tests: HashSet<_> =
+            self.uses.iter().flatten().filter_map(|found| Some((&found.file, found.test.as_ref()?))).collect();
         let files: HashSet<_> = tests.iter().map(|(file, _)| file).collect();
         (tests.len(), files.len())
     }
@@ -134,11 +142,21 @@ fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
                 continue;
             }
             let definition = &file.definitions[*index].definition;
-            if definition.test || matches!(definition.kind, Kind::Heading | Kind::Section | Kind::Impl | Kind::Module) || definition.name.chars().count() < 2 {
+            if definition.test
+                || matches!(definition.kind, Kind::Heading | Kind::Section | Kind::Impl | Kind::Module)
+                || definition.name.chars().count() < 2
+            {
                 continue;
             }
-            let distinct = seen.get(definition.name.as_str()).is_some_and(|count| *count <= 2) && !COMMON.contains(&definition.name.as_str());
-            targets.push(Target { name: &definition.name, container: definition.container.as_deref(), qualified: definition.qualified(), distinct, file: &file.path });
+            let distinct = seen.get(definition.name.as_str()).is_some_and(|count| *count <= 2)
+                && !COMMON.contains(&definition.name.as_str());
+            targets.push(Target {
+                name: &definition.name,
+                container: definition.container.as_deref(),
+                qualified: definition.qualified(),
+                distinct,
+                file: &file.path,
+            });
             if targets.len() >= MAX_TARGETS {
                 return targets;
             }
@@ -149,7 +167,8 @@ fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
 
 fn uses(targets: &[Target], file: &File, text: &str) -> Vec<Use> {
     let mut present: HashSet<&str> = HashSet::new();
-    let names: HashSet<&str> = targets.iter().flat_map(|target| [Some(target.name), target.container]).flatten().collect();
+    let names: HashSet<&str> =
+        targets.iter().flat_map(|target| [Some(target.name), target.container]).flatten().collect();
     let mut places: Vec<(u32, &str)> = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {
         words::scan(content, |_, word| {
@@ -165,21 +184,29 @@ fn uses(targets: &[Target], file: &File, text: &str) -> Vec<Use> {
     for (line, word) in places {
         let test = file.definitions.iter().rev().find(|defined| {
             let definition = &defined.definition;
-            definition.top <= line && line <= definition.end && (definition.test || file.test) && matches!(definition.kind, Kind::Function | Kind::Method | Kind::Test)
+            definition.top <= line
+                && line <= definition.end
+                && (definition.test || file.test)
+                && matches!(definition.kind, Kind::Function | Kind::Method | Kind::Test)
         });
         // Outside a test file only what is inside a test counts.
         if test.is_none() && !file.test {
             continue;
         }
         let Some(target) = targets.iter().find(|target| {
-            target.name == word && (target.distinct || target.file == file.path || target.container.is_some_and(|container| present.contains(container)))
+            target.name == word
+                && (target.distinct
+                    || target.file == file.path
+                    || target.container.is_some_and(|container| present.contains(container)))
         }) else {
             continue;
         };
         let test = test.filter(|defined| defined.definition.kind == Kind::Test);
         proper |= test.is_some();
         let test = test.map(|defined| defined.definition.qualified());
-        if found.iter().any(|known| known.test == test && known.target == target.qualified) || found.len() >= MAX_USES_PER_FILE {
+        if found.iter().any(|known| known.test == test && known.target == target.qualified)
+            || found.len() >= MAX_USES_PER_FILE
+        {
             continue;
         }
         found.push(Use { file: file.path.clone(), line, test, target: target.qualified.clone() });

@@ -37,7 +37,8 @@ pub fn parts<'a>(word: &'a str, mut found: impl FnMut(&'a str)) {
             let before = bytes[at - 1];
             let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
             // `fooBar` parts before B; `HTTPServer` parts before S, which a small letter follows.
-            if before.is_ascii_lowercase() || before.is_ascii_digit() || (before.is_ascii_uppercase() && next_is_lower) {
+            if before.is_ascii_lowercase() || before.is_ascii_digit() || (before.is_ascii_uppercase() && next_is_lower)
+            {
                 found(&word[start..at]);
                 start = at;
             }
@@ -66,7 +67,10 @@ pub fn stem(word: &str) -> String {
     } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
         word.truncate(word.len() - 1);
     }
-    for ending in ["ization", "isation", "ation", "ingly", "ing", "edly", "ed", "ions", "ion", "ments", "ment", "ness", "ers", "er", "ors", "or", "able", "ible", "ly"] {
+    for ending in [
+        "ization", "isation", "ation", "ingly", "ing", "edly", "ed", "ions", "ion", "ments", "ment", "ness", "ers",
+        "er", "ors", "or", "able", "ible", "ly",
+    ] {
         let Some(root) = word.strip_suffix(ending) else { continue };
         // `comment` is not what is done to a `com`.
         let shortest = if ending.starts_with("ment") { 4 } else { 3 };
@@ -141,7 +145,9 @@ mod tests {
                 assert_eq!(stem(word), first, "{word}");
             }
         }
-        for (a, b) in [("session", "sense"), ("use", "user"), ("ring", "r"), ("status", "state"), ("bus", "bu"), ("red", "r")] {
+        for (a, b) in
+            [("session", "sense"), ("use", "user"), ("ring", "r"), ("status", "state"), ("bus", "bu"), ("red", "r")]
+        {
             assert_ne!(stem(a), stem(b), "{a} {b}");
         }
     }

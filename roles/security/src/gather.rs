@@ -197,7 +197,34 @@ fn is_binary_name(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::*;
+    use brain_role::testing::Bench;
+
+    #[test]
+    fn reading_stops_at_the_bytes_of_one_run() {
+        let bench = Bench::new().file("a.py", "a").file("b.py", "b");
+        let tree = bench.handoff().workspace();
+        let mut reader = Reader { total: MAX_TOTAL_BYTES - 1, ..Reader::default() };
+        let file = |path: &str| TreeFile { path: path.to_owned(), len: 1 };
+        assert_eq!(reader.read(&tree, &file("a.py")).as_deref(), Some("a"));
+        assert_eq!(reader.read(&tree, &file("b.py")), None);
+        let risks: Vec<String> = reader.risks().collect();
+        assert_eq!(risks, ["1 file not looked at: past the bytes that one run reads (the first is \"b.py\")"]);
+    }
+
+    #[test]
+    fn references_past_the_limit_are_said() {
+        let mut bench = Bench::new();
+        for n in 0..=MAX_REFS {
+            bench = bench.ref_file(format!("f{n}"));
+        }
+        let files = files(&bench.handoff());
+        assert_eq!(files.paths.len(), MAX_REFS);
+        assert_eq!(
+            files.risks,
+            [format!("only the first {MAX_REFS} of {} file references were followed", MAX_REFS + 1)]
+        );
+    }
 
     #[test]
     fn text_in_other_encodings_is_kept() {

@@ -192,6 +192,21 @@ fn the_primary_role_composes_what_the_others_found() {
 }
 
 #[test]
+fn prior_results_past_the_limit_are_counted() {
+    let mut bench = bench();
+    let other = bench.run(|_| Outcome::completed("done"));
+    for n in 0..security::limits::MAX_PRIOR + 3 {
+        bench = bench.prior_result(&format!("r{n:02}"), &other);
+    }
+    let result = bench.run(run);
+    assert_eq!(
+        result.summary.lines().filter(|line| line.contains(": completed; no findings. done")).count(),
+        security::limits::MAX_PRIOR
+    );
+    assert!(result.summary.ends_with("- and 3 more"), "{}", result.summary);
+}
+
+#[test]
 fn a_secret_is_found_with_its_line_and_without_its_value() {
     let token = ["gh", "p_", &checked(3)].concat();
     let result = Bench::new().file("src/a.py", format!("import x\nTOKEN = '{token}'\n")).run(run);

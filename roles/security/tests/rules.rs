@@ -147,3 +147,27 @@ fn a_template_of_yaml_is_said_to_be_none() {
     let text = "apiVersion: v1\nkind: Pod\nspec:\n  {{- if .Values.x }}\n  hostNetwork: true\n  {{- end }}\n";
     assert_eq!(inspect("chart/templates/pod.yaml", text).partly, ["settings that are not plain YAML (a template?)"]);
 }
+
+#[test]
+fn calls_past_the_limit_of_a_file_are_said() {
+    let most = security::limits::MAX_RAW_PER_FILE;
+    let report = inspect("src/a.py", &"eval(a)\n".repeat(most + 5));
+    assert_eq!(report.joined, [0, (most - security::limits::MAX_PER_RULE_AND_FILE) as u64, 0]);
+    assert_eq!(report.partly, ["more dangerous calls in one file than are kept"]);
+}
+
+#[test]
+fn a_long_line_is_clipped_in_the_evidence() {
+    let text = format!("eval(a, \"{}\")\n", "word ".repeat(200));
+    let evidence = inspect("src/a.py", &text).findings[0].evidence.clone().unwrap();
+    assert_eq!(evidence.chars().count(), security::limits::MAX_EVIDENCE_CHARS + 1);
+    assert!(evidence.starts_with("eval(a, \"word word") && evidence.ends_with('…'), "{evidence}");
+}
+
+#[test]
+fn templates_inside_templates_are_followed_to_a_depth() {
+    let nested = |depth: usize| format!("x = {}eval(a){}\n", "`${".repeat(depth), "}`".repeat(depth));
+    assert_eq!(inspect("src/a.js", &nested(security::limits::MAX_TEMPLATE_DEPTH)).findings.len(), 1);
+    // Deeper, it is text.
+    assert_eq!(inspect("src/a.js", &nested(security::limits::MAX_TEMPLATE_DEPTH + 1)).findings.len(), 0);
+}

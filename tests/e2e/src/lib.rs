@@ -1,5 +1,9 @@
 //! What the tests that cross crates share: where the built guests are, and a bench to run one on.
 
+pub mod cli;
+
+pub mod components;
+
 use std::path::{Path, PathBuf};
 
 use brain_packet::{AgentTaskContext, HandoffId, HandoffPacket, RoleName, SessionId, TaskId};
@@ -29,7 +33,7 @@ pub fn guest(name: &str) -> Vec<u8> {
     }
 }
 
-/// A sandbox with a cache of its own, a workspace and a private folder, all temporary.
+/// A sandbox, a workspace and a private folder, all temporary.
 pub struct Bench {
     /// The sandbox.
     pub sandbox: Sandbox,
@@ -39,7 +43,7 @@ pub struct Bench {
     pub context: tempfile::TempDir,
     /// What roles leave at `/artifacts`.
     pub artifacts: tempfile::TempDir,
-    /// The cache and logs.
+    /// Where the log of the last call is, in the file `log`.
     pub private: tempfile::TempDir,
     /// Limits of the calls.
     pub limits: Limits,
@@ -55,7 +59,9 @@ impl Bench {
     #[allow(clippy::unwrap_used, clippy::new_without_default, reason = "the callers are tests")]
     pub fn new() -> Self {
         let private = tempfile::tempdir().unwrap();
-        let config = SandboxConfig { cache_dir: Some(private.path().join("cache")), ..SandboxConfig::default() };
+        // Shared by all tests, as a cache that is addressed by content may be: a guest is compiled once, not per test.
+        let cache = target().join("compiled-for-tests");
+        let config = SandboxConfig { cache_dir: Some(cache), ..SandboxConfig::default() };
         Self {
             sandbox: Sandbox::new(config).unwrap(),
             workspace: tempfile::tempdir().unwrap(),

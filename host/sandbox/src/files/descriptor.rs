@@ -25,6 +25,7 @@ pub struct OpenFile {
     /// Set where the guest may write to it.
     pub quota: Option<Arc<Quota>>,
     /// Set in a mount with a quota: keeps the file's bytes charged.
+    #[expect(dead_code, reason = "what it does, it does when it is dropped")]
     pub held: Option<Arc<Held>>,
 }
 

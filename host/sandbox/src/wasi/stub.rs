@@ -30,7 +30,7 @@ pub(crate) fn link(linker: &mut Linker<State>, name: &str, instance: &ComponentI
         match item.ty {
             ComponentItem::ComponentFunc(_) => {
                 let function = format!("{name}#{export}");
-                defined.func_new(export, move |store, ty, _, results| deny(store, &function, &ty, results))?;
+                defined.func_new(export, move |store, ty, arguments, results| deny(store, &function, &ty, arguments, results))?;
             }
             ComponentItem::Resource(_) if !BORROWED.contains(&export) => {
                 defined.resource(export, ResourceType::host::<Nothing>(), |_, _| Ok(()))?;
@@ -45,9 +45,13 @@ fn deny(
     mut store: StoreContextMut<'_, State>,
     function: &str,
     ty: &ComponentFunc,
+    arguments: &[Val],
     results: &mut [Val],
 ) -> wasmtime::Result<()> {
     store.data_mut().count_stub(function);
+    for argument in arguments {
+        give_back(&mut store, argument)?;
+    }
     let (Some(result), Some(ty)) = (results.first_mut(), ty.results().next()) else {
         return Ok(());
     };
@@ -60,6 +64,20 @@ fn deny(
         None => return Err(wasmtime::Error::new(StubTrap { function: function.to_owned() })),
     };
     Ok(())
+}
+
+/// Drops the handles in an argument. A host function that is called with values owns them, and one that keeps a borrow is a
+/// trap.
+fn give_back(store: &mut StoreContextMut<'_, State>, value: &Val) -> wasmtime::Result<()> {
+    match value {
+        Val::Resource(handle) => handle.resource_drop(&mut *store),
+        Val::List(values) | Val::Tuple(values) => values.iter().try_for_each(|value| give_back(store, value)),
+        Val::Record(fields) => fields.iter().try_for_each(|(_, value)| give_back(store, value)),
+        Val::Variant(_, payload) | Val::Option(payload) | Val::Result(Ok(payload) | Err(payload)) => {
+            payload.iter().try_for_each(|value| give_back(store, value))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A value of `ty` that means "denied" or "nothing".

@@ -26,7 +26,7 @@ impl Reader<'_> {
             let word = self.word(at).unwrap_or("");
             // A line that is indented as a definition or less ends it, unless it is that definition's own `end` or bracket.
             let closes = word == "end" || self.token(at) == Token::Close;
-            while let Some((_, index)) = open.pop_if(|(other, _)| *other > indent || *other == indent) {
+            while let Some((_, index)) = open.pop_if(|(other, _)| *other >= indent) {
                 self.found[index].end = if closes { line } else { last_line.max(self.found[index].line) };
             }
             last_line = line;
@@ -89,13 +89,17 @@ impl Reader<'_> {
                 Token::Word => {
                     let word = self.word(at).unwrap_or("");
                     creating |= word.eq_ignore_ascii_case("create") || word.eq_ignore_ascii_case("alter");
-                    if creating
-                        && let Some(kind) = self.declares(word)
-                    {
-                        let altered = self.before(at).and_then(|before| self.word(before)).is_some_and(|before| before.eq_ignore_ascii_case("alter"));
+                    if creating && let Some(kind) = self.declares(word) {
+                        let altered = self
+                            .before(at)
+                            .and_then(|before| self.word(before))
+                            .is_some_and(|before| before.eq_ignore_ascii_case("alter"));
                         creating = false;
                         let mut name = self.skip(at + 1);
-                        while ["if", "not", "exists", "concurrently", "only"].iter().any(|word| self.word(name).is_some_and(|found| found.eq_ignore_ascii_case(word))) {
+                        while ["if", "not", "exists", "concurrently", "only"]
+                            .iter()
+                            .any(|word| self.word(name).is_some_and(|found| found.eq_ignore_ascii_case(word)))
+                        {
                             name = self.skip(name + 1);
                         }
                         while self.token(name) == Token::Mark {

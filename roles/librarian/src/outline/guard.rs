@@ -87,7 +87,10 @@ pub(super) fn rust(text: &str) -> bool {
         }
         let word = kind == SyntaxKind::IDENT || kind.is_keyword(Edition::CURRENT);
         // After a block, a word other than these begins the next statement, item or arm.
-        if before == SyntaxKind::R_CURLY && (word || kind == SyntaxKind::POUND) && !matches!(kind, SyntaxKind::ELSE_KW | SyntaxKind::AS_KW) {
+        if before == SyntaxKind::R_CURLY
+            && (word || kind == SyntaxKind::POUND)
+            && !matches!(kind, SyntaxKind::ELSE_KW | SyntaxKind::AS_KW)
+        {
             pressure.statement();
         }
         match kind {
@@ -137,13 +140,45 @@ pub(super) fn python(text: &str) -> bool {
 /// TypeScript has not.
 pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
     /// Words that follow an operand on a new line without beginning a statement.
-    const GOES_ON: &[&str] = &["else", "catch", "finally", "instanceof", "in", "of", "extends", "as", "satisfies", "is"];
+    const GOES_ON: &[&str] =
+        &["else", "catch", "finally", "instanceof", "in", "of", "extends", "as", "satisfies", "is"];
     /// Words that begin a statement which is not the body of the one before: `if (a)` may have `if (b)` on the next line for its body.
     const FRESH: &[&str] = &["export", "import", "case", "default", "return", "throw", "try"];
     /// Words after which the statement has only begun, so that the next line still belongs to it.
     const BEGINS: &[&str] = &[
-        "return", "await", "typeof", "void", "delete", "new", "yield", "throw", "async", "if", "else", "while", "for", "do", "case", "default", "export",
-        "keyof", "infer", "readonly", "unique", "asserts", "extends", "in", "of", "as", "is", "satisfies", "instanceof", "with", "try", "finally", "import",
+        "return",
+        "await",
+        "typeof",
+        "void",
+        "delete",
+        "new",
+        "yield",
+        "throw",
+        "async",
+        "if",
+        "else",
+        "while",
+        "for",
+        "do",
+        "case",
+        "default",
+        "export",
+        "keyof",
+        "infer",
+        "readonly",
+        "unique",
+        "asserts",
+        "extends",
+        "in",
+        "of",
+        "as",
+        "is",
+        "satisfies",
+        "instanceof",
+        "with",
+        "try",
+        "finally",
+        "import",
     ];
     let bytes = text.as_bytes();
     let mut pressure = Pressure::new();
@@ -160,7 +195,9 @@ pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
         match byte {
             b'\n' => new_line = true,
             b' ' | b'\t' | b'\r' => {}
-            b'/' if next == b'/' && (at == 0 || bytes[at - 1] != b':') => width = text[at..].find('\n').unwrap_or(bytes.len() - at),
+            b'/' if next == b'/' && (at == 0 || bytes[at - 1] != b':') => {
+                width = text[at..].find('\n').unwrap_or(bytes.len() - at)
+            }
             b'/' if next == b'*' => width = text[at..].find("*/").map_or(2, |end| end + 2),
             b'"' | b'\'' => {
                 width = quoted(bytes, at);
@@ -185,7 +222,12 @@ pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
             }
             b'`' => (operand, new_line) = (true, false),
             byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || byte >= 0x80 => {
-                width = bytes[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || **byte >= 0x80).count();
+                width = bytes[at..]
+                    .iter()
+                    .take_while(|byte| {
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || **byte >= 0x80
+                    })
+                    .count();
                 let word = &text[at..at + width];
                 let begins = BEGINS.contains(&word);
                 let fresh = after_brace || new_line && (!begins || FRESH.contains(&word));
@@ -242,20 +284,67 @@ mod tests {
 
     /// What is repeated between a beginning and an end.
     const RUST: &[(&str, &str, &str, &str)] = &[
-        ("fn f(){", "(", ")", ";}"), ("fn f(){", "{", "}", "}"), ("fn f(){", "!", "", "a;}"), ("fn f(a:", "&", "", "u8){}"), ("fn f(){", "a=", "", "a;}"),
-        ("fn f(){", "if a {} else ", "", "{}}"), ("fn f(){", "|x| ", "", "a;}"), ("type A=", "A<", ">", ";"), ("type A=", "fn()->", "", "u8;"), ("", "mod a{", "}", ""),
-        ("fn f(){", "return ", "", "a;}"), ("fn f(){", "if a {", "}", "}"), ("type A=", "A<A,", ">", ";"), ("fn f()->", "impl Fn()->", "", "u8{}"),
-        ("const A:u8=", "[", "]", ";"), ("fn f(){", "match a{_=>", "}", "}"), ("fn f(){let ", "S(", ")", "=a;}"), ("fn f(){", "..", "", "a;}"), ("type A=", "A<{}, A<", ">", ";"),
+        ("fn f(){", "(", ")", ";}"),
+        ("fn f(){", "{", "}", "}"),
+        ("fn f(){", "!", "", "a;}"),
+        ("fn f(a:", "&", "", "u8){}"),
+        ("fn f(){", "a=", "", "a;}"),
+        ("fn f(){", "if a {} else ", "", "{}}"),
+        ("fn f(){", "|x| ", "", "a;}"),
+        ("type A=", "A<", ">", ";"),
+        ("type A=", "fn()->", "", "u8;"),
+        ("", "mod a{", "}", ""),
+        ("fn f(){", "return ", "", "a;}"),
+        ("fn f(){", "if a {", "}", "}"),
+        ("type A=", "A<A,", ">", ";"),
+        ("fn f()->", "impl Fn()->", "", "u8{}"),
+        ("const A:u8=", "[", "]", ";"),
+        ("fn f(){", "match a{_=>", "}", "}"),
+        ("fn f(){let ", "S(", ")", "=a;}"),
+        ("fn f(){", "..", "", "a;}"),
+        ("type A=", "A<{}, A<", ">", ";"),
     ];
     const PYTHON: &[(&str, &str, &str, &str)] = &[
-        ("", "(", ")", ""), ("x=", "[", "]", ""), ("x=", "{a:", "}", ""), ("", "not ", "", "a"), ("", "-", "", "a"), ("", "a+", "", "a"), ("a", ".b()", "", ""),
-        ("", "lambda:", "", "a"), ("", "a if b else ", "", "c"), ("", "await ", "", "a"), ("", "a**", "", "a"), ("", "*", "", "a"), ("x = (\"a\"", "\n + \"b c\"", "", ")"),
+        ("", "(", ")", ""),
+        ("x=", "[", "]", ""),
+        ("x=", "{a:", "}", ""),
+        ("", "not ", "", "a"),
+        ("", "-", "", "a"),
+        ("", "a+", "", "a"),
+        ("a", ".b()", "", ""),
+        ("", "lambda:", "", "a"),
+        ("", "a if b else ", "", "c"),
+        ("", "await ", "", "a"),
+        ("", "a**", "", "a"),
+        ("", "*", "", "a"),
+        ("x = (\"a\"", "\n + \"b c\"", "", ")"),
     ];
     const JAVASCRIPT: &[(&str, &str, &str, &str)] = &[
-        ("", "(", ")", ";"), ("", "{", "}", ""), ("x=", "[", "]", ""), ("", "!", "", "a"), ("", "a=", "", "a"), ("", "a?b:", "", "c"), ("", "a=>", "", "a"),
-        ("", "if(a){}else ", "", "{}"), ("", "if(a) ", "", "{}"), ("type A=", "A<", ">", ";"), ("x=", "<a>", "</a>", ""), ("x=", "<a>\ntext ", "</a>", ""), ("", "new ", "", "a"),
-        ("", "`${", "}`", ""), ("", "function f(){", "}", ""), ("", "class A{m(){", "}}", ""), ("", "a**", "", "a"), ("type A=", "A extends B?C:", "", "D"), ("x=", "{a:", "}", ""),
-        ("", "a:", "", ";"), ("", "f(", ")", ""), ("type A=", "keyof ", "", "D"), ("", "await\n", "", "a"), ("type A=", "()=>", "", "a"), ("", "\"x y\"\n+ ", "", "a"),
+        ("", "(", ")", ";"),
+        ("", "{", "}", ""),
+        ("x=", "[", "]", ""),
+        ("", "!", "", "a"),
+        ("", "a=", "", "a"),
+        ("", "a?b:", "", "c"),
+        ("", "a=>", "", "a"),
+        ("", "if(a){}else ", "", "{}"),
+        ("", "if(a) ", "", "{}"),
+        ("type A=", "A<", ">", ";"),
+        ("x=", "<a>", "</a>", ""),
+        ("x=", "<a>\ntext ", "</a>", ""),
+        ("", "new ", "", "a"),
+        ("", "`${", "}`", ""),
+        ("", "function f(){", "}", ""),
+        ("", "class A{m(){", "}}", ""),
+        ("", "a**", "", "a"),
+        ("type A=", "A extends B?C:", "", "D"),
+        ("x=", "{a:", "}", ""),
+        ("", "a:", "", ";"),
+        ("", "f(", ")", ""),
+        ("type A=", "keyof ", "", "D"),
+        ("", "await\n", "", "a"),
+        ("type A=", "()=>", "", "a"),
+        ("", "\"x y\"\n+ ", "", "a"),
     ];
 
     fn repeat((before, open, close, after): &(&str, &str, &str, &str), times: usize) -> String {
@@ -265,7 +354,11 @@ mod tests {
     #[test]
     fn no_construct_gets_past_when_it_is_repeated() {
         for times in [1_500, 100_000] {
-            for (language, bombs, safe) in [("rust", RUST, rust as fn(&str) -> bool), ("python", PYTHON, python), ("javascript", JAVASCRIPT, |text| javascript(text, true))] {
+            for (language, bombs, safe) in [
+                ("rust", RUST, rust as fn(&str) -> bool),
+                ("python", PYTHON, python),
+                ("javascript", JAVASCRIPT, |text| javascript(text, true)),
+            ] {
                 for bomb in bombs {
                     assert!(!safe(&repeat(bomb, times)), "{language}: {bomb:?} × {times}");
                     assert!(safe(&repeat(bomb, 20)), "{language}: {bomb:?} × 20");
@@ -276,14 +369,18 @@ mod tests {
 
     #[test]
     fn python_blocks_are_counted_by_their_indentation() {
-        let nest = |times: usize| (0..times).fold(String::new(), |text, n| text + &" ".repeat(n) + "if a:\n") + &" ".repeat(times) + "b\n";
+        let nest = |times: usize| {
+            (0..times).fold(String::new(), |text, n| text + &" ".repeat(n) + "if a:\n") + &" ".repeat(times) + "b\n"
+        };
         assert!(python(&nest(50)) && !python(&nest(400)));
     }
 
     #[test]
     fn long_files_of_ordinary_statements_pass() {
         let many = |line: &str| line.repeat(5_000);
-        assert!(rust(&many("impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n")));
+        assert!(rust(&many(
+            "impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n"
+        )));
         assert!(rust(&many("#[derive(Debug)]\npub struct A { a: Vec<u8>, b: &'static str }\n")));
         assert!(python(&many("if a == 1:\n    x = [b for b in c if not d]\nelif e:\n    return -1\n")));
         assert!(javascript(&many("export const a = (x) => x + 1\n"), false));

@@ -2,10 +2,11 @@
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    ArrowFunctionBody, AssignmentExpression, AssignmentTarget, CallExpression, Class, ClassElement, Declaration, ExportDefaultDeclarationKind, Expression,
-    Function, FunctionBody, ObjectPropertyKind, Statement, TSNamespaceDeclaration, TSNamespaceDeclarationBody, VariableDeclaration,
+    ArrowFunctionBody, AssignmentExpression, AssignmentTarget, CallExpression, Class, ClassElement, Declaration,
+    ExportDefaultDeclarationKind, Expression, Function, FunctionBody, ObjectPropertyKind, Statement,
+    TSNamespaceDeclaration, TSNamespaceDeclarationBody, VariableDeclaration,
 };
-use oxc_parser::Parser;
+use oxc_parser::{ParseOptions, Parser};
 use oxc_span::{GetSpan, SourceType, Span};
 
 use super::{Definition, Found, Kind, Lines};
@@ -17,8 +18,15 @@ const GROUPS: &[&str] = &["describe", "suite", "context"];
 /// `None` when the parser gave up on the file.
 pub(super) fn outline(path: &str, text: &str) -> Option<Found> {
     let source_type = SourceType::from_path(path).unwrap_or_else(|_| SourceType::tsx());
+    // Many `.js` files have JSX.
+    let source_type = if source_type.is_javascript() { source_type.with_jsx(true) } else { source_type };
+    let options = ParseOptions { allow_return_outside_function: true, ..ParseOptions::default() };
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, text, source_type).parse();
+    let mut parsed = Parser::new(&allocator, text, source_type).with_options(options).parse();
+    if parsed.panicked && source_type.is_javascript() {
+        // Old scripts use as names what modules reserve.
+        parsed = Parser::new(&allocator, text, source_type.with_script(true)).with_options(options).parse();
+    }
     if parsed.panicked {
         return None;
     }
@@ -67,7 +75,15 @@ impl Reader {
         let top = self.lines.of(whole.start as usize).min(line);
         let end = self.lines.of((whole.end as usize).saturating_sub(1)).max(line);
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        self.found.definitions.push(Definition { name, kind, container: scope.container.clone(), line, top, end, test: test || scope.test });
+        self.found.definitions.push(Definition {
+            name,
+            kind,
+            container: scope.container.clone(),
+            line,
+            top,
+            end,
+            test: test || scope.test,
+        });
     }
 
     // The depth of the recursion below is bounded by the guard: every step down goes through a bracket or a link of a chain.
@@ -82,18 +98,40 @@ impl Reader {
             Statement::FunctionDeclaration(function) => self.function(function, None, scope, function.span),
             Statement::ClassDeclaration(class) => self.class(class, None, scope, class.span),
             Statement::VariableDeclaration(variables) => self.variables(variables, scope, variables.span),
-            Statement::TSTypeAliasDeclaration(alias) => self.define(alias.id.name.as_str(), Kind::Type, scope, alias.id.span, alias.span, false),
-            Statement::TSInterfaceDeclaration(interface) => {
-                self.define(interface.id.name.as_str(), Kind::Interface, scope, interface.id.span, interface.span, false);
+            Statement::TSTypeAliasDeclaration(alias) => {
+                self.define(alias.id.name.as_str(), Kind::Type, scope, alias.id.span, alias.span, false)
             }
-            Statement::TSEnumDeclaration(declared) => self.define(declared.id.name.as_str(), Kind::Enum, scope, declared.id.span, declared.span, false),
+            Statement::TSInterfaceDeclaration(interface) => {
+                self.define(
+                    interface.id.name.as_str(),
+                    Kind::Interface,
+                    scope,
+                    interface.id.span,
+                    interface.span,
+                    false,
+                );
+            }
+            Statement::TSEnumDeclaration(declared) => {
+                self.define(declared.id.name.as_str(), Kind::Enum, scope, declared.id.span, declared.span, false)
+            }
             Statement::TSNamespaceDeclaration(namespace) => self.namespace(namespace, scope),
             Statement::ExportDeclaration(export) => self.declaration(&export.declaration, scope, export.span),
             Statement::ExportDefaultDeclaration(export) => match &export.declaration {
-                ExportDefaultDeclarationKind::FunctionDeclaration(function) => self.function(function, Some("default"), scope, export.span),
-                ExportDefaultDeclarationKind::ClassDeclaration(class) => self.class(class, Some("default"), scope, export.span),
+                ExportDefaultDeclarationKind::FunctionDeclaration(function) => {
+                    self.function(function, Some("default"), scope, export.span)
+                }
+                ExportDefaultDeclarationKind::ClassDeclaration(class) => {
+                    self.class(class, Some("default"), scope, export.span)
+                }
                 ExportDefaultDeclarationKind::TSInterfaceDeclaration(interface) => {
-                    self.define(interface.id.name.as_str(), Kind::Interface, scope, interface.id.span, export.span, false);
+                    self.define(
+                        interface.id.name.as_str(),
+                        Kind::Interface,
+                        scope,
+                        interface.id.span,
+                        export.span,
+                        false,
+                    );
                 }
                 other => {
                     if let Some(value) = other.as_expression() {
@@ -119,11 +157,15 @@ impl Reader {
             Declaration::FunctionDeclaration(function) => self.function(function, None, scope, whole),
             Declaration::ClassDeclaration(class) => self.class(class, None, scope, whole),
             Declaration::VariableDeclaration(variables) => self.variables(variables, scope, whole),
-            Declaration::TSTypeAliasDeclaration(alias) => self.define(alias.id.name.as_str(), Kind::Type, scope, alias.id.span, whole, false),
+            Declaration::TSTypeAliasDeclaration(alias) => {
+                self.define(alias.id.name.as_str(), Kind::Type, scope, alias.id.span, whole, false)
+            }
             Declaration::TSInterfaceDeclaration(interface) => {
                 self.define(interface.id.name.as_str(), Kind::Interface, scope, interface.id.span, whole, false);
             }
-            Declaration::TSEnumDeclaration(declared) => self.define(declared.id.name.as_str(), Kind::Enum, scope, declared.id.span, whole, false),
+            Declaration::TSEnumDeclaration(declared) => {
+                self.define(declared.id.name.as_str(), Kind::Enum, scope, declared.id.span, whole, false)
+            }
             Declaration::TSNamespaceDeclaration(namespace) => self.namespace(namespace, scope),
             _ => {}
         }
@@ -220,7 +262,9 @@ impl Reader {
                 }
             }
             // `const handler = wrap(async () => …)`: the function is what the name stands for.
-            Expression::CallExpression(call) if call.arguments.iter().any(|argument| argument.as_expression().is_some_and(is_function)) => {
+            Expression::CallExpression(call)
+                if call.arguments.iter().any(|argument| argument.as_expression().is_some_and(is_function)) =>
+            {
                 self.define(name, Kind::Function, scope, at, whole, false);
             }
             _ => self.define(name, Kind::Constant, scope, at, whole, false),
@@ -239,7 +283,9 @@ impl Reader {
     fn assignment(&mut self, assignment: &AssignmentExpression, scope: &Scope) {
         let AssignmentTarget::StaticMemberExpression(target) = &assignment.left else { return };
         let name = target.property.name.as_str();
-        if is_function(&assignment.right) || (name == "exports" && matches!(assignment.right, Expression::ObjectExpression(_))) {
+        if is_function(&assignment.right)
+            || (name == "exports" && matches!(assignment.right, Expression::ObjectExpression(_)))
+        {
             self.value(name, &assignment.right, scope, target.property.span, assignment.span);
         }
     }
@@ -280,7 +326,10 @@ impl Reader {
 }
 
 fn is_function(value: &Expression) -> bool {
-    matches!(value, Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_) | Expression::ClassExpression(_))
+    matches!(
+        value,
+        Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_) | Expression::ClassExpression(_)
+    )
 }
 
 /// `it` of `it`, `it.only` and `it.each(…)`.
@@ -310,13 +359,39 @@ mod tests {
         let rows: Vec<_> = found.definitions.iter().map(|d| (d.qualified(), d.kind, d.line, d.test)).collect();
         let rows: Vec<_> = rows.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect();
         let expected = [
-            ("Store", Kind::Class, 2, false), ("Store::put", Kind::Method, 4, false), ("Store::get", Kind::Method, 5, false), ("load", Kind::Function, 7, false),
-            ("load::inner", Kind::Function, 8, false), ("Options", Kind::Interface, 11, false), ("Id", Kind::Type, 12, false), ("default", Kind::Function, 13, false),
-            ("exports", Kind::Constant, 14, false), ("exports::run", Kind::Method, 14, false), ("exports::stop", Kind::Method, 14, false), ("go", Kind::Function, 15, false),
-            ("store", Kind::Test, 16, true), ("store::puts", Kind::Test, 17, true), ("store::gets", Kind::Test, 18, true), ("A", Kind::Module, 20, false), ("A::b", Kind::Function, 20, false),
+            ("Store", Kind::Class, 2, false),
+            ("Store::put", Kind::Method, 4, false),
+            ("Store::get", Kind::Method, 5, false),
+            ("load", Kind::Function, 7, false),
+            ("load::inner", Kind::Function, 8, false),
+            ("Options", Kind::Interface, 11, false),
+            ("Id", Kind::Type, 12, false),
+            ("default", Kind::Function, 13, false),
+            ("exports", Kind::Constant, 14, false),
+            ("exports::run", Kind::Method, 14, false),
+            ("exports::stop", Kind::Method, 14, false),
+            ("go", Kind::Function, 15, false),
+            ("store", Kind::Test, 16, true),
+            ("store::puts", Kind::Test, 17, true),
+            ("store::gets", Kind::Test, 18, true),
+            ("A", Kind::Module, 20, false),
+            ("A::b", Kind::Function, 20, false),
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.definitions[0].top, 1);
+    }
+
+    #[test]
+    fn jsx_and_old_scripts_are_taken_from_plain_js() {
+        for text in [
+            "const a = () => <b c={1} />;",
+            "function a() { with (b) {} }",
+            "var await = 1; function a() {}",
+            "function a() {}\nreturn 1;",
+        ] {
+            let found = outline("web/a.js", text);
+            assert!(found.is_some_and(|found| found.definitions.iter().any(|d| d.name == "a")), "{text}");
+        }
     }
 
     #[test]

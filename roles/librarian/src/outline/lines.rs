@@ -35,7 +35,10 @@ pub(super) fn markdown(text: &str) -> Found {
         }
         let heading = if mark == b'#' && width <= MAX_LEVEL && trimmed[width..].starts_with([' ', '\t']) {
             Some((width, trimmed[width..].trim().trim_end_matches('#').trim(), number))
-        } else if matches!(mark, b'=' | b'-') && trimmed.trim_end().bytes().all(|byte| byte == mark) && is_paragraph(previous) {
+        } else if matches!(mark, b'=' | b'-')
+            && trimmed.trim_end().bytes().all(|byte| byte == mark)
+            && is_paragraph(previous)
+        {
             Some((if mark == b'=' { 1 } else { 2 }, previous.trim(), number - 1))
         } else {
             None
@@ -52,7 +55,15 @@ pub(super) fn markdown(text: &str) -> Found {
         }
         let container = above.last().map(|(_, index)| found.definitions[*index].name.clone());
         above.push((level, found.definitions.len()));
-        found.definitions.push(Definition { name: title.to_owned(), kind: Kind::Heading, container, line, top: line, end: line, test: false });
+        found.definitions.push(Definition {
+            name: title.to_owned(),
+            kind: Kind::Heading,
+            container,
+            line,
+            top: line,
+            end: line,
+            test: false,
+        });
     }
     for (_, index) in above {
         found.definitions[index].end = last;
@@ -100,7 +111,10 @@ pub(super) fn tables(text: &str) -> Found {
     let mut found = Found { comments: comments(text, &['#', ';']), ..Found::default() };
     for (number, line) in numbered(text) {
         let line = line.trim();
-        let name = line.strip_prefix('[').and_then(|rest| rest.split(']').next()).map(|name| name.trim_start_matches('[').trim());
+        let name = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.split(']').next())
+            .map(|name| name.trim_start_matches('[').trim());
         if let Some(name) = name
             && !name.is_empty()
             && line.contains(']')
@@ -153,13 +167,22 @@ mod tests {
     #[test]
     fn headings_have_their_place() {
         let found = markdown("# A\ntext\n## B ##\n```sh\n# not a heading\n```\nC\n---\n| - |\n---\n#not\n# D\n");
-        assert_eq!(rows(&found), [("A", None, 1, 11), ("B", Some("A"), 3, 6), ("C", Some("A"), 7, 11), ("D", None, 12, 12)]);
+        assert_eq!(
+            rows(&found),
+            [("A", None, 1, 11), ("B", Some("A"), 3, 6), ("C", Some("A"), 7, 11), ("D", None, 12, 12)]
+        );
     }
 
     #[test]
     fn tables_keys_and_targets() {
-        assert_eq!(rows(&tables("a = [1]\n[package]\nx = 1\n[[bin]]\n# c\n")), [("package", None, 2, 3), ("bin", None, 4, 5)]);
+        assert_eq!(
+            rows(&tables("a = [1]\n[package]\nx = 1\n[[bin]]\n# c\n")),
+            [("package", None, 2, 3), ("bin", None, 4, 5)]
+        );
         assert_eq!(rows(&keys("on:\n  push:\njobs:\n  a: b\n- c: d\n")), [("on", None, 1, 2), ("jobs", None, 3, 5)]);
-        assert_eq!(rows(&targets(".PHONY: all\nX := 1\nall: a b\n\tcc\ntest:\n")), [("all", None, 3, 4), ("test", None, 5, 5)]);
+        assert_eq!(
+            rows(&targets(".PHONY: all\nX := 1\nall: a b\n\tcc\ntest:\n")),
+            [("all", None, 3, 4), ("test", None, 5, 5)]
+        );
     }
 }

@@ -133,11 +133,23 @@ pub struct Outline {
 pub fn outline(language: &Language, path: &str, text: &str) -> Outline {
     let mut made = Made::Own;
     let mut found = match language.reader {
-        Reader::Rust => guarded(guard::rust(text), &mut made, || Some(rust::outline(text)), || tokens::outline(&tables::RUST, text)),
-        Reader::Python => guarded(guard::python(text), &mut made, || Some(python::outline(text)), || tokens::outline(&tables::PYTHON, text)),
+        Reader::Rust => {
+            guarded(guard::rust(text), &mut made, || Some(rust::outline(text)), || tokens::outline(&tables::RUST, text))
+        }
+        Reader::Python => guarded(
+            guard::python(text),
+            &mut made,
+            || Some(python::outline(text)),
+            || tokens::outline(&tables::PYTHON, text),
+        ),
         Reader::JavaScript => {
             let plain = [".ts", ".mts", ".cts"].iter().any(|extension| path.ends_with(extension));
-            guarded(guard::javascript(text, !plain), &mut made, || javascript::outline(path, text), || tokens::outline(&tables::JAVASCRIPT, text))
+            guarded(
+                guard::javascript(text, !plain),
+                &mut made,
+                || javascript::outline(path, text),
+                || tokens::outline(&tables::JAVASCRIPT, text),
+            )
         }
         Reader::Tokens(table) => tokens::outline(table, text),
         Reader::Markdown => lines::markdown(text),
@@ -168,7 +180,12 @@ pub struct Found {
     pub comments: Vec<Range<usize>>,
 }
 
-fn guarded(safe: bool, made: &mut Made, parse: impl FnOnce() -> Option<Found>, tokens: impl FnOnce() -> Found) -> Found {
+fn guarded(
+    safe: bool,
+    made: &mut Made,
+    parse: impl FnOnce() -> Option<Found>,
+    tokens: impl FnOnce() -> Found,
+) -> Found {
     if !safe {
         *made = Made::TooDeep;
         return tokens();

@@ -133,7 +133,11 @@ fn comment(table: &Table, rest: &str, at_start: bool) -> Option<usize> {
     if let Some((open, close)) = table.block_comment
         && (rest.starts_with(open) || (at_start && rest.starts_with(open.trim_start())))
     {
-        return Some(if table.nested_comments { nested(rest, open, close) } else { rest[open.len().min(rest.len())..].find(close).map_or(rest.len(), |end| open.len() + end + close.len()) });
+        return Some(if table.nested_comments {
+            nested(rest, open, close)
+        } else {
+            rest[open.len().min(rest.len())..].find(close).map_or(rest.len(), |end| open.len() + end + close.len())
+        });
     }
     if table.line_comments.iter().any(|open| rest.starts_with(open)) {
         return Some(rest.find('\n').unwrap_or(rest.len()));

@@ -74,14 +74,25 @@ impl Reader {
                 };
                 self.define(name, kind, scope, self.line(&function.name), self.line(function), function.range(), test);
                 self.doc_string(&function.body);
-                self.block(&function.body, &Scope { container: Some(name.to_owned()), class: false, function: true, test });
+                self.block(
+                    &function.body,
+                    &Scope { container: Some(name.to_owned()), class: false, function: true, test },
+                );
             }
             Stmt::ClassDef(class) => {
                 let name = class.name.as_str();
-                let test = scope.test || (name.starts_with("Test") && class.body.iter().any(|inner| matches!(inner, Stmt::FunctionDef(f) if f.name.starts_with("test"))));
+                let test = scope.test
+                    || (name.starts_with("Test")
+                        && class
+                            .body
+                            .iter()
+                            .any(|inner| matches!(inner, Stmt::FunctionDef(f) if f.name.starts_with("test"))));
                 self.define(name, Kind::Class, scope, self.line(&class.name), self.line(class), class.range(), test);
                 self.doc_string(&class.body);
-                self.block(&class.body, &Scope { container: Some(name.to_owned()), class: true, function: false, test });
+                self.block(
+                    &class.body,
+                    &Scope { container: Some(name.to_owned()), class: true, function: false, test },
+                );
             }
             Stmt::Assign(assign) if !scope.function => {
                 if let [Expr::Name(target)] = assign.targets.as_slice() {
@@ -95,12 +106,28 @@ impl Reader {
             }
             Stmt::TypeAlias(alias) => {
                 if let Expr::Name(target) = alias.name.as_ref() {
-                    self.define(target.id.as_str(), Kind::Type, scope, self.line(alias), self.line(alias), alias.range(), scope.test);
+                    self.define(
+                        target.id.as_str(),
+                        Kind::Type,
+                        scope,
+                        self.line(alias),
+                        self.line(alias),
+                        alias.range(),
+                        scope.test,
+                    );
                 }
             }
             Stmt::If(inner) => {
                 if is_main_guard(&inner.test) {
-                    self.define("__main__", Kind::Function, scope, self.line(inner), self.line(inner), inner.range(), false);
+                    self.define(
+                        "__main__",
+                        Kind::Function,
+                        scope,
+                        self.line(inner),
+                        self.line(inner),
+                        inner.range(),
+                        false,
+                    );
                 }
                 self.block(&inner.body, scope);
                 for clause in &inner.elif_else_clauses {
@@ -126,7 +153,15 @@ impl Reader {
     /// Names in capitals, and names that hold a whole object of a module, such as `app` and `router`.
     fn constant(&mut self, name: &str, statement: &Stmt, scope: &Scope) {
         if !name.starts_with('_') || name.chars().any(char::is_uppercase) {
-            self.define(name, Kind::Constant, scope, self.line(statement), self.line(statement), statement.range(), scope.test);
+            self.define(
+                name,
+                Kind::Constant,
+                scope,
+                self.line(statement),
+                self.line(statement),
+                statement.range(),
+                scope.test,
+            );
         }
     }
 
@@ -136,7 +171,15 @@ impl Reader {
             return;
         }
         let end = self.lines.of(range.end().to_usize().saturating_sub(1)).max(line);
-        self.found.definitions.push(Definition { name: name.to_owned(), kind, container: scope.container.clone(), line, top: top.min(line), end, test });
+        self.found.definitions.push(Definition {
+            name: name.to_owned(),
+            kind,
+            container: scope.container.clone(),
+            line,
+            top: top.min(line),
+            end,
+            test,
+        });
     }
 }
 
@@ -158,8 +201,13 @@ mod tests {
         let rows: Vec<_> = found.definitions.iter().map(|d| (d.qualified(), d.kind, d.line, d.test)).collect();
         let rows: Vec<_> = rows.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect();
         let expected = [
-            ("MAX", Kind::Constant, 2, false), ("Store", Kind::Class, 6, false), ("Store::size", Kind::Constant, 8, false), ("Store::put", Kind::Method, 10, false),
-            ("put::inner", Kind::Function, 12, false), ("test_put", Kind::Test, 14, true), ("__main__", Kind::Function, 17, false),
+            ("MAX", Kind::Constant, 2, false),
+            ("Store", Kind::Class, 6, false),
+            ("Store::size", Kind::Constant, 8, false),
+            ("Store::put", Kind::Method, 10, false),
+            ("put::inner", Kind::Function, 12, false),
+            ("test_put", Kind::Test, 14, true),
+            ("__main__", Kind::Function, 17, false),
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.definitions[1].top, 4);

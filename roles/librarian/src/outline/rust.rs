@@ -26,7 +26,16 @@ struct Item {
 pub(super) fn outline(text: &str) -> Found {
     let lexed = LexedStr::new(Edition::CURRENT, text);
     let output = TopEntryPoint::SourceFile.parse(&lexed.to_input(Edition::CURRENT));
-    let mut reader = Reader { lines: Lines::new(text), nodes: Vec::new(), items: Vec::new(), attributes: 0, trees: 0, found: Found::default(), offset: 0, macros: Macros::default() };
+    let mut reader = Reader {
+        lines: Lines::new(text),
+        nodes: Vec::new(),
+        items: Vec::new(),
+        attributes: 0,
+        trees: 0,
+        found: Found::default(),
+        offset: 0,
+        macros: Macros::default(),
+    };
     lexed.intersperse_trivia(&output, &mut |step| match step {
         StrStep::Enter { kind } => reader.enter(kind),
         StrStep::Exit => reader.exit(),
@@ -134,7 +143,9 @@ impl Reader {
         if name.is_empty() || name == "_" {
             return;
         }
-        if kind == Kind::Function && matches!(self.items.last().map(|outer| outer.kind), Some(Kind::Impl | Kind::Interface)) {
+        if kind == Kind::Function
+            && matches!(self.items.last().map(|outer| outer.kind), Some(Kind::Impl | Kind::Interface))
+        {
             kind = Kind::Method;
         }
         if item.test && matches!(kind, Kind::Function | Kind::Method) {
@@ -183,7 +194,10 @@ impl Reader {
             }
             // The last plain name of the path is the type's, whatever its arguments.
             [PATH_TYPE | REF_TYPE | DYN_TRAIT_TYPE, rest @ ..]
-                if item.kind == Kind::Impl && kind == IDENT && rest.last() == Some(&NAME_REF) && !rest.contains(&GENERIC_ARG_LIST) =>
+                if item.kind == Kind::Impl
+                    && kind == IDENT
+                    && rest.last() == Some(&NAME_REF)
+                    && !rest.contains(&GENERIC_ARG_LIST) =>
             {
                 item.name = text.to_owned();
             }
@@ -200,7 +214,15 @@ impl Reader {
             let (line, test) = (self.line(), std::mem::take(&mut self.macros.test));
             let kind = if test { Kind::Test } else { Kind::Function };
             let test = test || self.in_tests();
-            self.found.definitions.push(Definition { name: text.to_owned(), kind, container: self.container(), line, top: line, end: line, test });
+            self.found.definitions.push(Definition {
+                name: text.to_owned(),
+                kind,
+                container: self.container(),
+                line,
+                top: line,
+                end: line,
+                test,
+            });
         }
         self.macros.after_fn = kind == FN_KW;
         self.macros.test |= kind == IDENT && text == "test";
@@ -210,7 +232,10 @@ impl Reader {
 /// `#[test]`, `#[tokio::test(…)]`, `#[rstest]`: the last attribute of those given.
 fn is_test(attributes: &str) -> bool {
     let path = last(attributes).split('(').next().unwrap_or("");
-    matches!(path.rsplit("::").next(), Some("test" | "rstest" | "test_case" | "quickcheck" | "proptest" | "wasm_bindgen_test"))
+    matches!(
+        path.rsplit("::").next(),
+        Some("test" | "rstest" | "test_case" | "quickcheck" | "proptest" | "wasm_bindgen_test")
+    )
 }
 
 /// `#[cfg(test)]`, `#[cfg(all(test, …))]`.
@@ -239,12 +264,22 @@ mod tests {
             impl std::fmt::Display for Journal<'_> {\n    fn fmt(&self) {}\n}\nmod other;\n#[cfg(test)]\nmod tests {\n    #[tokio::test]\n    async fn r#works() {}\n    proptest! { #[test] fn holds(a in 0..1) { } }\n}\nconst _: () = ();\npub const MAX: usize = 1;\ntrait T { fn a(); }\n";
         let found = rows(text);
         let expected = [
-            ("Journal", Kind::Struct, 3, false), ("Journal::append", Kind::Method, 6, false), ("append::inner", Kind::Function, 6, false),
-            ("Display for Journal", Kind::Impl, 8, false), ("Journal::fmt", Kind::Method, 9, false), ("tests", Kind::Module, 13, true),
-            ("tests::works", Kind::Test, 15, true), ("tests::holds", Kind::Test, 16, true), ("MAX", Kind::Constant, 19, false), ("T", Kind::Interface, 20, false),
+            ("Journal", Kind::Struct, 3, false),
+            ("Journal::append", Kind::Method, 6, false),
+            ("append::inner", Kind::Function, 6, false),
+            ("Display for Journal", Kind::Impl, 8, false),
+            ("Journal::fmt", Kind::Method, 9, false),
+            ("tests", Kind::Module, 13, true),
+            ("tests::works", Kind::Test, 15, true),
+            ("tests::holds", Kind::Test, 16, true),
+            ("MAX", Kind::Constant, 19, false),
+            ("T", Kind::Interface, 20, false),
             ("T::a", Kind::Method, 20, false),
         ];
-        assert_eq!(found.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            found.iter().map(|(name, kind, line, test)| (name.as_str(), *kind, *line, *test)).collect::<Vec<_>>(),
+            expected
+        );
         let journal = outline(text).definitions.into_iter().find(|d| d.name == "Journal").expect("journal");
         assert_eq!((journal.top, journal.line, journal.end), (1, 3, 3));
     }

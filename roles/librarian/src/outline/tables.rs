@@ -97,7 +97,14 @@ const BASE: Table = Table {
     test_prefix: "",
 };
 
-const CLASSES: &[(&str, Kind)] = &[("class", Class), ("interface", Interface), ("enum", Enum), ("record", Struct), ("namespace", Module), ("struct", Struct)];
+const CLASSES: &[(&str, Kind)] = &[
+    ("class", Class),
+    ("interface", Interface),
+    ("enum", Enum),
+    ("record", Struct),
+    ("namespace", Module),
+    ("struct", Struct),
+];
 
 /// Go.
 pub static GO: Table = Table {
@@ -139,7 +146,14 @@ pub static C: Table = Table {
 
 /// C++.
 pub static CPP: Table = Table {
-    declare: &[("class", Class), ("struct", Struct), ("union", Struct), ("enum", Enum), ("namespace", Module), ("concept", Type)],
+    declare: &[
+        ("class", Class),
+        ("struct", Struct),
+        ("union", Struct),
+        ("enum", Enum),
+        ("namespace", Module),
+        ("concept", Type),
+    ],
     body_needed: &["class", "struct", "union", "enum", "namespace"],
     ..C
 };
@@ -158,7 +172,14 @@ pub static SWIFT: Table = Table {
     nested_comments: true,
     quotes: &[TRIPLE, DOUBLE],
     declare: &[
-        ("class", Class), ("struct", Struct), ("enum", Enum), ("protocol", Interface), ("extension", Type), ("actor", Class), ("func", Function), ("typealias", Type),
+        ("class", Class),
+        ("struct", Struct),
+        ("enum", Enum),
+        ("protocol", Interface),
+        ("extension", Type),
+        ("actor", Class),
+        ("func", Function),
+        ("typealias", Type),
     ],
     test_marks: &["Test"],
     test_prefix: "test",
@@ -169,7 +190,14 @@ pub static SWIFT: Table = Table {
 pub static SCALA: Table = Table {
     nested_comments: true,
     quotes: &[TRIPLE, DOUBLE],
-    declare: &[("class", Class), ("object", Class), ("trait", Interface), ("def", Function), ("enum", Enum), ("type", Type)],
+    declare: &[
+        ("class", Class),
+        ("object", Class),
+        ("trait", Interface),
+        ("def", Function),
+        ("enum", Enum),
+        ("type", Type),
+    ],
     ..BASE
 };
 
@@ -177,7 +205,14 @@ pub static SCALA: Table = Table {
 pub static PHP: Table = Table {
     line_comments: &["//", "#"],
     quotes: &[LONG_DOUBLE, Quote { escapes: true, ..LONG_SINGLE }],
-    declare: &[("class", Class), ("interface", Interface), ("trait", Interface), ("enum", Enum), ("function", Function), ("namespace", Module)],
+    declare: &[
+        ("class", Class),
+        ("interface", Interface),
+        ("trait", Interface),
+        ("enum", Enum),
+        ("function", Function),
+        ("namespace", Module),
+    ],
     test_prefix: "test",
     ..BASE
 };
@@ -210,7 +245,13 @@ pub static SQL: Table = Table {
     line_comments: &["--"],
     quotes: &[Quote { escapes: false, ..LONG_SINGLE }],
     declare: &[
-        ("table", Kind::Table), ("view", Kind::Table), ("index", Kind::Table), ("trigger", Function), ("function", Function), ("procedure", Function), ("type", Type),
+        ("table", Kind::Table),
+        ("view", Kind::Table),
+        ("index", Kind::Table),
+        ("trigger", Function),
+        ("function", Function),
+        ("procedure", Function),
+        ("type", Type),
     ],
     layout: Layout::Statements,
     any_case: true,
@@ -218,16 +259,21 @@ pub static SQL: Table = Table {
 };
 
 /// Protocol Buffers.
-pub static PROTO: Table = Table {
-    declare: &[("message", Struct), ("enum", Enum), ("service", Interface), ("rpc", Method)],
-    ..BASE
-};
+pub static PROTO: Table =
+    Table { declare: &[("message", Struct), ("enum", Enum), ("service", Interface), ("rpc", Method)], ..BASE };
 
 /// WIT.
 pub static WIT: Table = Table {
     quotes: &[],
     declare: &[
-        ("interface", Interface), ("world", Module), ("record", Struct), ("enum", Enum), ("variant", Enum), ("flags", Enum), ("resource", Class), ("type", Type),
+        ("interface", Interface),
+        ("world", Module),
+        ("record", Struct),
+        ("enum", Enum),
+        ("variant", Enum),
+        ("flags", Enum),
+        ("resource", Class),
+        ("type", Type),
     ],
     dashes: true,
     ..BASE
@@ -239,7 +285,15 @@ pub static RUST: Table = Table {
     // A single quote is a lifetime as often as a character.
     quotes: &[LONG_DOUBLE],
     declare: &[
-        ("fn", Function), ("struct", Struct), ("enum", Enum), ("trait", Interface), ("mod", Module), ("union", Struct), ("type", Type), ("const", Constant), ("static", Constant),
+        ("fn", Function),
+        ("struct", Struct),
+        ("enum", Enum),
+        ("trait", Interface),
+        ("mod", Module),
+        ("union", Struct),
+        ("type", Type),
+        ("const", Constant),
+        ("static", Constant),
         ("impl", Type),
     ],
     test_marks: &["test"],
@@ -260,7 +314,14 @@ pub static PYTHON: Table = Table {
 /// JavaScript and TypeScript, for files that the parser cannot take.
 pub static JAVASCRIPT: Table = Table {
     quotes: &[DOUBLE, SINGLE, TICK],
-    declare: &[("function", Function), ("class", Class), ("interface", Interface), ("enum", Enum), ("namespace", Module), ("type", Type)],
+    declare: &[
+        ("function", Function),
+        ("class", Class),
+        ("interface", Interface),
+        ("enum", Enum),
+        ("namespace", Module),
+        ("type", Type),
+    ],
     bare_functions: true,
     assigned_functions: true,
     test_words: &["it", "describe", "test"],

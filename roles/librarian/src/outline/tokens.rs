@@ -19,7 +19,15 @@ pub fn outline(table: &Table, text: &str) -> Found {
     let mut comments = Vec::new();
     let pieces = pieces(table, text, &mut comments);
     let mut reader = Reader {
-        table, text, pieces, lines: Lines::new(text), found: Vec::new(), frames: Vec::new(), pending: None, marked: false, declared: None,
+        table,
+        text,
+        pieces,
+        lines: Lines::new(text),
+        found: Vec::new(),
+        frames: Vec::new(),
+        pending: None,
+        marked: false,
+        declared: None,
     };
     match table.layout {
         Layout::Indent => reader.indented(),
@@ -73,8 +81,43 @@ pub(super) struct Reader<'a> {
 
 /// Words with brackets and a body after them that are no functions.
 const CONTROL: &[&str] = &[
-    "if", "for", "while", "switch", "catch", "return", "sizeof", "defined", "synchronized", "using", "lock", "fixed", "foreach", "elif", "else", "do", "when", "match", "try", "with",
-    "throw", "new", "delete", "case", "function", "super", "this", "await", "typeof", "constexpr", "requires", "decltype", "alignas", "__attribute__", "unless", "until", "assert",
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "return",
+    "sizeof",
+    "defined",
+    "synchronized",
+    "using",
+    "lock",
+    "fixed",
+    "foreach",
+    "elif",
+    "else",
+    "do",
+    "when",
+    "match",
+    "try",
+    "with",
+    "throw",
+    "new",
+    "delete",
+    "case",
+    "function",
+    "super",
+    "this",
+    "await",
+    "typeof",
+    "constexpr",
+    "requires",
+    "decltype",
+    "alignas",
+    "__attribute__",
+    "unless",
+    "until",
+    "assert",
 ];
 
 impl<'a> Reader<'a> {
@@ -143,7 +186,10 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn define(&mut self, name: String, mut kind: Kind, container: Option<Container>, at: usize) -> usize {
-        let test = std::mem::take(&mut self.marked) || (!self.table.test_prefix.is_empty() && name.starts_with(self.table.test_prefix) && kind == Kind::Function);
+        let test = std::mem::take(&mut self.marked)
+            || (!self.table.test_prefix.is_empty()
+                && name.starts_with(self.table.test_prefix)
+                && kind == Kind::Function);
         if kind == Kind::Function && container.as_ref().is_some_and(|container| container.is_type) {
             kind = Kind::Method;
         }
@@ -222,7 +268,8 @@ impl<'a> Reader<'a> {
     fn directive(&mut self, at: usize) -> usize {
         let mut end = at + 1;
         while end < self.pieces.len() {
-            let continued = self.text[..self.pieces[end].start as usize].trim_end_matches([' ', '\t', '\r']).ends_with('\\');
+            let continued =
+                self.text[..self.pieces[end].start as usize].trim_end_matches([' ', '\t', '\r']).ends_with('\\');
             if self.token(end) == Token::Newline && !continued {
                 break;
             }
@@ -264,7 +311,12 @@ impl<'a> Reader<'a> {
         if self.table.assigned_functions && matches!(word, "const" | "let" | "var") && self.in_container() {
             return self.assigned(at);
         }
-        if self.table.bare_functions && self.in_container() && self.pending.is_none() && !CONTROL.contains(&word) && self.token(at + 1) == Token::Open {
+        if self.table.bare_functions
+            && self.in_container()
+            && self.pending.is_none()
+            && !CONTROL.contains(&word)
+            && self.token(at + 1) == Token::Open
+        {
             return self.bare_function(at, word);
         }
         at + 1
@@ -279,7 +331,9 @@ impl<'a> Reader<'a> {
                 // Go's receiver, or a function without a name.
                 let after = self.after_brackets(name_at);
                 let receiver = (name_at..after).filter_map(|index| self.word(index)).take(2).last();
-                if self.word(after).is_none() || self.token(after + 1) != Token::Open && self.token(after + 1) != Token::Less {
+                if self.word(after).is_none()
+                    || self.token(after + 1) != Token::Open && self.token(after + 1) != Token::Less
+                {
                     return at + 1;
                 }
                 container = receiver.map(Container::named);
@@ -301,7 +355,9 @@ impl<'a> Reader<'a> {
             name_at += 1;
             name = inner;
         }
-        if kind == Kind::Constant && !self.frames.is_empty() || matches!(kind, Kind::Function | Kind::Constant) && !self.in_container() && self.table.receivers {
+        if kind == Kind::Constant && !self.frames.is_empty()
+            || matches!(kind, Kind::Function | Kind::Constant) && !self.in_container() && self.table.receivers
+        {
             return at + 1;
         }
         // A path: the last part is the name, what is before it the container; `namespace A.B` keeps all.
@@ -373,8 +429,9 @@ impl<'a> Reader<'a> {
     fn bare_function(&mut self, at: usize, word: &str) -> usize {
         let after = self.after_brackets(at + 1);
         let before = self.before(at);
-        let typed = before.is_some_and(|before| matches!(self.token(before), Token::Word | Token::Greater | Token::Other | Token::Close | Token::Member))
-            && before.and_then(|before| self.word(before)).is_none_or(|word| !CONTROL.contains(&word));
+        let typed = before.is_some_and(|before| {
+            matches!(self.token(before), Token::Word | Token::Greater | Token::Other | Token::Close | Token::Member)
+        }) && before.and_then(|before| self.word(before)).is_none_or(|word| !CONTROL.contains(&word));
         let same_as_class = self.container().is_some_and(|container| container.name == word);
         let shell = self.table.dashes;
         let script = self.table.assigned_functions && !self.frames.is_empty();
@@ -384,7 +441,20 @@ impl<'a> Reader<'a> {
         let mut next = self.skip(after);
         // `const noexcept override`, `throws A, B`, `-> T`, `: a(1), b(2)`.
         let mut budget = 64;
-        while budget > 0 && matches!(self.token(next), Token::Word | Token::Arrow | Token::Member | Token::Comma | Token::Less | Token::Greater | Token::Other | Token::Open | Token::Newline) {
+        while budget > 0
+            && matches!(
+                self.token(next),
+                Token::Word
+                    | Token::Arrow
+                    | Token::Member
+                    | Token::Comma
+                    | Token::Less
+                    | Token::Greater
+                    | Token::Other
+                    | Token::Open
+                    | Token::Newline
+            )
+        {
             next = if self.token(next) == Token::Open { self.after_brackets(next) } else { next + 1 };
             budget -= 1;
         }

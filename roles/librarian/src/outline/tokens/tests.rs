@@ -1,12 +1,16 @@
-use super::super::tables::{self, C, CPP, CSHARP, GO, JAVA, JAVASCRIPT, KOTLIN, PHP, PROTO, PYTHON, RUBY, RUST, SCALA, SHELL, SQL, SWIFT, WIT};
 use super::super::tables::Table;
+use super::super::tables::{
+    self, C, CPP, CSHARP, GO, JAVA, JAVASCRIPT, KOTLIN, PHP, PROTO, PYTHON, RUBY, RUST, SCALA, SHELL, SQL, SWIFT, WIT,
+};
 use super::outline;
 use crate::outline::Definition;
 
 /// `name:kind:line-end` of every definition, a test with `!`.
 fn rows(table: &Table, text: &str) -> String {
     let found = outline(table, text);
-    let row = |d: &Definition| format!("{}:{}:{}-{}{}", d.qualified(), d.kind.name(), d.line, d.end, if d.test { "!" } else { "" });
+    let row = |d: &Definition| {
+        format!("{}:{}:{}-{}{}", d.qualified(), d.kind.name(), d.line, d.end, if d.test { "!" } else { "" })
+    };
     found.definitions.iter().map(row).collect::<Vec<_>>().join(" ")
 }
 
@@ -22,7 +26,10 @@ fn go() {
 #[test]
 fn java_and_csharp() {
     let text = "package a;\n/** class No */\npublic class Store<T> extends Base implements A, B {\n  private final int x = call(1);\n  public Store(int a) { super(a); }\n  @Test\n  void puts() throws IOException, E {\n    if (a) { b(); }\n    new Thread() { public void run() {} };\n  }\n  abstract int size();\n  enum Kind { A, B }\n}\nrecord Point(int x, int y) {}\n";
-    assert_eq!(rows(&JAVA, text), "Store:class:3-13 Store::Store:method:5-5 Store::puts:test:7-10! Store::Kind:enum:12-12 Point:struct:14-14");
+    assert_eq!(
+        rows(&JAVA, text),
+        "Store:class:3-13 Store::Store:method:5-5 Store::puts:test:7-10! Store::Kind:enum:12-12 Point:struct:14-14"
+    );
     let text = "namespace A.B {\n  [Fact]\n  public async Task<int> Runs() {\n    foreach (var a in b) { }\n  }\n  public int X { get; set; }\n}\n";
     assert_eq!(rows(&CSHARP, text), "A.B:module:1-7 A.B::Runs:test:3-5!");
 }
@@ -30,23 +37,38 @@ fn java_and_csharp() {
 #[test]
 fn kotlin_swift_and_scala() {
     let text = "data class A(val b: Int) {\n  fun c(): Int = 1\n  companion object { fun d() {} }\n}\nfun <T> List<T>.second(): T { fun inner() {} }\nobject O\n";
-    assert!(rows(&KOTLIN, text).starts_with("A:class:1-4 A::c:method:2-2") && rows(&KOTLIN, text).contains("O:class:6-6"), "{}", rows(&KOTLIN, text));
-    assert!(rows(&KOTLIN, text).contains("List::second:function:5-5") && !rows(&KOTLIN, text).contains("inner"), "{}", rows(&KOTLIN, text));
+    assert!(
+        rows(&KOTLIN, text).starts_with("A:class:1-4 A::c:method:2-2") && rows(&KOTLIN, text).contains("O:class:6-6"),
+        "{}",
+        rows(&KOTLIN, text)
+    );
+    assert!(
+        rows(&KOTLIN, text).contains("List::second:method:5-5") && !rows(&KOTLIN, text).contains("inner"),
+        "{}",
+        rows(&KOTLIN, text)
+    );
     let text = "/* a /* b */ func no() */\nstruct A: B {\n  func c<T>(_ x: T) -> Int { 1 }\n}\nextension A { func testD() {} }\n";
     assert_eq!(rows(&SWIFT, text), "A:struct:2-4 A::c:method:3-3 A:type:5-5 A::testD:test:5-5!");
-    assert_eq!(rows(&SCALA, "object A {\n  def b(c: Int): Int = c\n  trait D\n}\n"), "A:class:1-4 A::b:method:2-2 A::D:interface:3-3");
+    assert_eq!(
+        rows(&SCALA, "object A {\n  def b(c: Int): Int = c\n  trait D\n}\n"),
+        "A:class:1-4 A::b:method:2-2 A::D:interface:3-3"
+    );
 }
 
 #[test]
 fn c_and_cpp() {
     let text = "#define MAX(a) (a)\nstruct list { struct list *next; };\ntypedef struct { int a; } point_t;\ntypedef int (*callback)(int);\nstatic int\nput(struct list *l, const char *k)\n{\n  if (k) { return f('}'); }\n  while (x()) {}\n}\nint declared(void);\nint main(void) { return 0; }\n";
-    assert_eq!(
-        rows(&C, text),
-        "MAX:macro:1-1 list:struct:2-2 point_t:type:3-3 put:function:6-10 main:function:12-12"
-    );
+    assert_eq!(rows(&C, text), "MAX:macro:1-1 list:struct:2-2 point_t:type:3-3 put:function:6-10 main:function:12-12");
     let text = "namespace a::b {\nclass Store : public Base<int> {\n public:\n  Store() : x_(1), y_{2} {}\n  ~Store() = default;\n  int size() const noexcept override { return 1; }\n};\nint Store::put(int k) { return k; }\nenum class Kind { A };\nextern \"C\" { void c_api() {} }\n}\nstruct Store;\n";
     let found = rows(&CPP, text);
-    for row in ["a::b:module:1-11", "Store:class:2-7", "Store::size:method:6-6", "Store::put:method:8-8", "Kind:enum:9-9", "c_api:function:10-10"] {
+    for row in [
+        "a::b:module:1-11",
+        "Store:class:2-7",
+        "Store::size:method:6-6",
+        "Store::put:method:8-8",
+        "Kind:enum:9-9",
+        "c_api:function:10-10",
+    ] {
         assert!(found.contains(row), "{row} in {found}");
     }
 }
@@ -69,18 +91,33 @@ fn php_ruby_and_shell() {
 fn sql_proto_and_wit() {
     let text = "-- create table no (a int);\nCREATE TABLE IF NOT EXISTS app.users (\n  id int, type text\n);\ncreate or replace function total(a int) returns int as 'x';\nALTER TABLE users ADD b int;\nselect 1 from table_x;\n";
     assert_eq!(rows(&SQL, text), "users:table:2-4 total:function:5-5");
-    assert_eq!(rows(&PROTO, "message A {\n  int32 a = 1;\n  enum B { X = 0; }\n}\nservice S { rpc Get(A) returns (A); }\n"), "A:struct:1-4 A::B:enum:3-3 S:interface:5-5 S::Get:method:5-5");
-    assert_eq!(rows(&WIT, "/// a\ninterface packets {\n  record worker-result { a: u8 }\n}\nworld role { }\n"), "packets:interface:2-4 packets::worker-result:struct:3-3 role:module:5-5");
+    assert_eq!(
+        rows(&PROTO, "message A {\n  int32 a = 1;\n  enum B { X = 0; }\n}\nservice S { rpc Get(A) returns (A); }\n"),
+        "A:struct:1-4 A::B:enum:3-3 S:interface:5-5 S::Get:method:5-5"
+    );
+    assert_eq!(
+        rows(&WIT, "/// a\ninterface packets {\n  record worker-result { a: u8 }\n}\nworld role { }\n"),
+        "packets:interface:2-4 packets::worker-result:struct:3-3 role:module:5-5"
+    );
 }
 
 #[test]
 fn languages_with_parsers_have_a_table_too() {
     assert_eq!(
-        rows(&RUST, "mod a {\n  pub struct B<'a>(&'a str);\n  impl<'a> B<'a> {\n    #[test]\n    fn c() { let x = '{'; }\n  }\n"),
+        rows(
+            &RUST,
+            "mod a {\n  pub struct B<'a>(&'a str);\n  impl<'a> B<'a> {\n    #[test]\n    fn c() { let x = '{'; }\n  }\n"
+        ),
         "a:module:1-1 a::B:struct:2-2 a::B:type:3-6 B::c:test:5-5!"
     );
-    assert_eq!(rows(&PYTHON, "class A:\n  '''def no():'''\n  async def b(self):\n    pass\n\ndef test_c(): pass\n"), "A:class:1-4 A::b:method:3-4 test_c:test:6-6!");
-    let found = rows(&JAVASCRIPT, "export const a = async (b) => {\n  if (c) {}\n}\nclass D {\n  e(f) { g() }\n}\nit('works', () => {})\nfunction h() { i() }\n");
+    assert_eq!(
+        rows(&PYTHON, "class A:\n  '''def no():'''\n  async def b(self):\n    pass\n\ndef test_c(): pass\n"),
+        "A:class:1-4 A::b:method:3-4 test_c:test:6-6!"
+    );
+    let found = rows(
+        &JAVASCRIPT,
+        "export const a = async (b) => {\n  if (c) {}\n}\nclass D {\n  e(f) { g() }\n}\nit('works', () => {})\nfunction h() { i() }\n",
+    );
     for row in ["a:function:1-3", "D:class:4-6", "D::e:method:5-5", "works:test:7", "h:function:8-8"] {
         assert!(found.contains(row), "{row} in {found}");
     }
@@ -88,8 +125,54 @@ fn languages_with_parsers_have_a_table_too() {
 
 #[test]
 fn any_text_is_taken() {
-    let all = [&tables::GO, &JAVA, &KOTLIN, &C, &CPP, &CSHARP, &SWIFT, &SCALA, &PHP, &RUBY, &SHELL, &SQL, &PROTO, &WIT, &RUST, &PYTHON, &JAVASCRIPT];
-    let odd = ["", "\"", "'é\\", "/*", "/* /* */", "class", "class\n", "func (", "func (a", "def self.", "create table", "\"\\", "`\\é", "=begin", "#define", "}}}}", "typedef ;", "fun <", "it '", "\u{0}\u{feff}", "a-", "-", "impl <", "const x =", "x(", "struct {", "namespace a."];
+    let all = [
+        &tables::GO,
+        &JAVA,
+        &KOTLIN,
+        &C,
+        &CPP,
+        &CSHARP,
+        &SWIFT,
+        &SCALA,
+        &PHP,
+        &RUBY,
+        &SHELL,
+        &SQL,
+        &PROTO,
+        &WIT,
+        &RUST,
+        &PYTHON,
+        &JAVASCRIPT,
+    ];
+    let odd = [
+        "",
+        "\"",
+        "'é\\",
+        "/*",
+        "/* /* */",
+        "class",
+        "class\n",
+        "func (",
+        "func (a",
+        "def self.",
+        "create table",
+        "\"\\",
+        "`\\é",
+        "=begin",
+        "#define",
+        "}}}}",
+        "typedef ;",
+        "fun <",
+        "it '",
+        "\u{0}\u{feff}",
+        "a-",
+        "-",
+        "impl <",
+        "const x =",
+        "x(",
+        "struct {",
+        "namespace a.",
+    ];
     for table in all {
         for text in odd {
             outline(table, text);

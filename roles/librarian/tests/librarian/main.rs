@@ -1,0 +1,8 @@
+//! The role as Brain calls it: what it answers about a project in several languages, and what it makes of hostile ones.
+#![allow(clippy::expect_used)]
+
+mod bounds;
+mod output;
+mod ranking;
+mod support;
+mod tested;
