@@ -73,11 +73,14 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Task, Failure> {
         "demo" => finish(parser, Task::Demo),
         "test" => forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Test { forwarded })),
         "check" => finish(parser, Task::Check),
-        "bench" => forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Bench { forwarded })),
+        "bench" => {
+            forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Bench { forwarded }))
+        }
         "schemas" => schemas(parser),
         "install" => install(parser),
-        unknown => Err(Failure::new(format!("unknown command `{unknown}`"))
-            .help("the commands are setup, roles, demo, test, check, bench, schemas and install; see `cargo xtask --help`")),
+        unknown => Err(Failure::new(format!("unknown command `{unknown}`")).help(
+            "the commands are setup, roles, demo, test, check, bench, schemas and install; see `cargo xtask --help`",
+        )),
     }
 }
 
@@ -98,11 +101,8 @@ fn forwarded(mut parser: lexopt::Parser) -> Result<Option<Vec<OsString>>, Failur
         None => Ok(Some(Vec::new())),
         Some(word) if word == "--" => Ok(Some(words.collect())),
         Some(word) if word == "--help" || word == "-h" => Ok(None),
-        Some(word) => Err(Failure::new(format!(
-            "unexpected `{}` before `--`",
-            word.to_string_lossy()
-        ))
-        .help("arguments for cargo follow `--`, as in `cargo xtask test -- some_test_name`")),
+        Some(word) => Err(Failure::new(format!("unexpected `{}` before `--`", word.to_string_lossy()))
+            .help("arguments for cargo follow `--`, as in `cargo xtask test -- some_test_name`")),
     }
 }
 
@@ -131,8 +131,9 @@ fn install(mut parser: lexopt::Parser) -> Result<Task, Failure> {
     }
     match prefix {
         Some(prefix) if !prefix.as_os_str().is_empty() => Ok(Task::Install { prefix }),
-        _ => Err(Failure::new("install needs a folder")
-            .help("say where, as in `cargo xtask install --prefix ~/.local`")),
+        _ => {
+            Err(Failure::new("install needs a folder").help("say where, as in `cargo xtask install --prefix ~/.local`"))
+        }
     }
 }
 
@@ -156,17 +157,9 @@ mod tests {
     fn every_command_of_the_usage_text_is_understood() {
         for line in USAGE.lines().filter(|line| line.starts_with("  ")) {
             let command = line.split_whitespace().next().unwrap();
-            let words: &[&str] = if command == "install" {
-                &[command, "--prefix", "d"]
-            } else {
-                &[command]
-            };
+            let words: &[&str] = if command == "install" { &[command, "--prefix", "d"] } else { &[command] };
             let task = parsed(words).unwrap_or_else(|failure| panic!("`{command}`: {failure}"));
-            assert_ne!(
-                task,
-                Task::Help,
-                "`{command}` should be a command of its own"
-            );
+            assert_ne!(task, Task::Help, "`{command}` should be a command of its own");
         }
     }
 
@@ -189,21 +182,12 @@ mod tests {
 
     #[test]
     fn what_follows_two_dashes_is_forwarded_verbatim() {
-        let expected = ["name", "--", "--nocapture", "--help"]
-            .map(OsString::from)
-            .to_vec();
+        let expected = ["name", "--", "--nocapture", "--help"].map(OsString::from).to_vec();
         assert_eq!(
             parsed(&["test", "--", "name", "--", "--nocapture", "--help"]).unwrap(),
-            Task::Test {
-                forwarded: expected
-            }
+            Task::Test { forwarded: expected }
         );
-        assert_eq!(
-            parsed(&["bench"]).unwrap(),
-            Task::Bench {
-                forwarded: Vec::new()
-            }
-        );
+        assert_eq!(parsed(&["bench"]).unwrap(), Task::Bench { forwarded: Vec::new() });
     }
 
     #[test]
@@ -222,18 +206,8 @@ mod tests {
 
     #[test]
     fn install_wants_exactly_one_prefix() {
-        assert_eq!(
-            parsed(&["install", "--prefix", "/opt/b"]).unwrap(),
-            Task::Install {
-                prefix: "/opt/b".into()
-            }
-        );
-        assert_eq!(
-            parsed(&["install", "--prefix=/opt/b"]).unwrap(),
-            Task::Install {
-                prefix: "/opt/b".into()
-            }
-        );
+        assert_eq!(parsed(&["install", "--prefix", "/opt/b"]).unwrap(), Task::Install { prefix: "/opt/b".into() });
+        assert_eq!(parsed(&["install", "--prefix=/opt/b"]).unwrap(), Task::Install { prefix: "/opt/b".into() });
         assert!(refused(&["install"]).contains("needs a folder"));
         assert!(refused(&["install", "--prefix="]).contains("needs a folder"));
         assert!(refused(&["install", "--prefix"]).contains("--prefix"));

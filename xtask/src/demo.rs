@@ -42,28 +42,15 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     let fixture = place.root.join("tests/fixtures/sample");
     let demo = place.scratch("demo");
     let sample = demo.join("sample");
-    steps.work(
-        "sample",
-        &format!(
-            "a git repository with a pending change in {}",
-            sample.display()
-        ),
-        || prepare(&fixture, &sample),
-    )?;
+    steps.work("sample", &format!("a git repository with a pending change in {}", sample.display()), || {
+        prepare(&fixture, &sample)
+    })?;
 
     let sarif = demo.join("findings.sarif");
     files::remove(&sarif)?;
     let mut brain = Command::new(place.brain());
-    brain.args([
-        "run".as_ref(),
-        PROMPT.as_ref(),
-        "--sarif".as_ref(),
-        sarif.as_os_str(),
-    ]);
-    brain
-        .current_dir(&sample)
-        .env("BRAIN_HOME", demo.join("home"))
-        .env_remove("BRAIN_VAULT");
+    brain.args(["run".as_ref(), PROMPT.as_ref(), "--sarif".as_ref(), sarif.as_os_str()]);
+    brain.current_dir(&sample).env("BRAIN_HOME", demo.join("home")).env_remove("BRAIN_VAULT");
     let line = shown(&brain);
     let (status, printed, took) = steps.work("brain", &line, || {
         let started = Instant::now();
@@ -72,11 +59,7 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     })?;
 
     // A run that ended badly may still have found something: show that before giving up.
-    let found = if sarif.is_file() {
-        planted::sarif(&files::text(&sarif)?)?
-    } else {
-        Vec::new()
-    };
+    let found = if sarif.is_file() { planted::sarif(&files::text(&sarif)?)? } else { Vec::new() };
     let faults = planted::faults(&files::text(&fixture.join("planted.toml"))?)?;
     let judge = |fault: Fault| {
         let verdict = planted::judge(&fault, &found, &printed);
@@ -86,19 +69,13 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     let (table, named) = table(&judged, took);
     let _ = io::stdout().write_all(table.as_bytes());
     if !status.success() {
-        return Err(Failure::new(format!("`brain run` ended with {status}"))
-            .help(format!("run it by hand: {line}")));
+        return Err(Failure::new(format!("`brain run` ended with {status}")).help(format!("run it by hand: {line}")));
     }
     if !sarif.is_file() {
-        return Err(Failure::new(format!(
-            "`brain run` wrote no {}",
-            sarif.display()
-        )));
+        return Err(Failure::new(format!("`brain run` wrote no {}", sarif.display())));
     }
     if named < MUST_NAME {
-        return Err(Failure::new(format!(
-            "{named} planted fault(s) named, and {MUST_NAME} are wanted"
-        )));
+        return Err(Failure::new(format!("{named} planted fault(s) named, and {MUST_NAME} are wanted")));
     }
     Ok(())
 }
@@ -112,20 +89,11 @@ fn prepare(fixture: &Path, sample: &Path) -> Result<(), Failure> {
     // The main branch is named, since its default differs between installations of git.
     answer(git(&sample).args(["init", "--quiet", "--template=", "--initial-branch=main"]))?;
     answer(git(&sample).args(["add", "--all"]))?;
-    answer(git(&sample).args([
-        "commit",
-        "--quiet",
-        "--no-verify",
-        "--message",
-        "The sample as it was released",
-    ]))?;
+    answer(git(&sample).args(["commit", "--quiet", "--no-verify", "--message", "The sample as it was released"]))?;
     let (patch, overlay) = (fixture.join("change.patch"), fixture.join("change"));
     if !patch.is_file() && !overlay.is_dir() {
-        return Err(Failure::new(format!(
-            "{} has neither change.patch nor change/",
-            fixture.display()
-        ))
-        .help("the sample needs a pending change for the reviewer"));
+        return Err(Failure::new(format!("{} has neither change.patch nor change/", fixture.display()))
+            .help("the sample needs a pending change for the reviewer"));
     }
     if patch.is_file() {
         answer(git(&sample).arg("apply").arg(absolute(&patch)?))?;
@@ -134,10 +102,7 @@ fn prepare(fixture: &Path, sample: &Path) -> Result<(), Failure> {
         files::copy_tree(&overlay, &sample)?;
     }
     let changed = answer(git(&sample).args(["status", "--porcelain"]))?;
-    eprintln!(
-        "    {} changed path(s) that are not committed",
-        changed.lines().count()
-    );
+    eprintln!("    {} changed path(s) that are not committed", changed.lines().count());
     Ok(())
 }
 
@@ -145,25 +110,13 @@ fn prepare(fixture: &Path, sample: &Path) -> Result<(), Failure> {
 fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     git.current_dir(folder);
-    for setting in [
-        "core.hooksPath=/dev/null",
-        "core.excludesFile=",
-        "core.autocrlf=false",
-        "commit.gpgSign=false",
-        "gc.auto=0",
-    ] {
+    for setting in
+        ["core.hooksPath=/dev/null", "core.excludesFile=", "core.autocrlf=false", "commit.gpgSign=false", "gc.auto=0"]
+    {
         git.args(["-c", setting]);
     }
-    git.envs(AUTHOR)
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null");
-    for ambient in [
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        "GIT_INDEX_FILE",
-        "GIT_OBJECT_DIRECTORY",
-        "GIT_PREFIX",
-    ] {
+    git.envs(AUTHOR).env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null");
+    for ambient in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
         git.env_remove(ambient);
     }
     git
@@ -176,11 +129,7 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 /// Runs a program, and both shows and keeps its standard output.
 fn tee(command: &mut Command) -> Result<(ExitStatus, String), Failure> {
     let failed = |error: io::Error| Failure::new(format!("cannot run `brain`: {error}"));
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().map_err(failed)?;
     let mut kept = Vec::new();
     if let Some(output) = child.stdout.take() {
         let mut output = BufReader::new(output);
@@ -197,32 +146,16 @@ fn tee(command: &mut Command) -> Result<(ExitStatus, String), Failure> {
 
 /// The closing table, and how many faults were named.
 fn table(judged: &[(Fault, Verdict)], took: Duration) -> (String, usize) {
-    let named = judged
-        .iter()
-        .filter(|(_, verdict)| *verdict == Verdict::Named)
-        .count();
+    let named = judged.iter().filter(|(_, verdict)| *verdict == Verdict::Named).count();
     let place = |fault: &Fault| format!("{}:{}", fault.file, fault.line);
-    let width = judged
-        .iter()
-        .map(|(fault, _)| place(fault).chars().count())
-        .max()
-        .unwrap_or(0);
+    let width = judged.iter().map(|(fault, _)| place(fault).chars().count()).max().unwrap_or(0);
     let mut text = String::from("\nPlanted faults of the sample repository\n");
     for (fault, verdict) in judged {
         let rule = fault.rule.as_deref().unwrap_or("any rule");
-        let _ = writeln!(
-            text,
-            "  {:<width$}  {rule}: {} [{verdict}]",
-            place(fault),
-            fault.what
-        );
+        let _ = writeln!(text, "  {:<width$}  {rule}: {} [{verdict}]", place(fault), fault.what);
     }
-    let _ = writeln!(
-        text,
-        "  {named} of {} named with file and line; `brain run` took {}",
-        judged.len(),
-        seconds(took)
-    );
+    let _ =
+        writeln!(text, "  {named} of {} named with file and line; `brain run` took {}", judged.len(), seconds(took));
     (text, named)
 }
 
@@ -242,40 +175,24 @@ mod tests {
     #[test]
     fn the_sample_is_one_commit_with_a_change_on_top() {
         let folder = tempfile::tempdir().unwrap();
-        let (fixture, sample) = (
-            folder.path().join("fixture"),
-            folder.path().join("out/sample"),
-        );
+        let (fixture, sample) = (folder.path().join("fixture"), folder.path().join("out/sample"));
         put(&fixture.join("base/a.txt"), "one\n");
         put(&fixture.join("base/b.txt"), "one\n");
         put(&fixture.join("change/sub/new.txt"), "new\n");
-        put(
-            &fixture.join("change.patch"),
-            "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n",
-        );
+        put(&fixture.join("change.patch"), "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n");
         prepare(&fixture, &sample).unwrap();
         assert_eq!(fs::read_to_string(sample.join("a.txt")).unwrap(), "two\n");
         assert_eq!(asked(&sample, &["show", "HEAD:a.txt"]), "one");
-        assert_eq!(
-            asked(&sample, &["status", "--porcelain", "-uall"]),
-            "M a.txt\n?? sub/new.txt"
-        );
+        assert_eq!(asked(&sample, &["status", "--porcelain", "-uall"]), "M a.txt\n?? sub/new.txt");
         assert_eq!(
             asked(&sample, &["log", "--format=%an %ae %s"]),
             "Sample Author author@example.com The sample as it was released"
         );
 
         let first = asked(&sample, &["rev-parse", "HEAD"]);
-        put(
-            &sample.join("left-over.txt"),
-            "from an earlier demonstration",
-        );
+        put(&sample.join("left-over.txt"), "from an earlier demonstration");
         prepare(&fixture, &sample).unwrap();
-        assert_eq!(
-            asked(&sample, &["rev-parse", "HEAD"]),
-            first,
-            "the commit is the same at every preparation"
-        );
+        assert_eq!(asked(&sample, &["rev-parse", "HEAD"]), first, "the commit is the same at every preparation");
         assert!(!sample.join("left-over.txt").exists());
     }
 
@@ -283,57 +200,28 @@ mod tests {
     fn a_sample_without_a_change_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         put(&folder.path().join("fixture/base/a.txt"), "one\n");
-        let failure = prepare(
-            &folder.path().join("fixture"),
-            &folder.path().join("sample"),
-        )
-        .unwrap_err()
-        .to_string();
-        assert!(
-            failure.contains("neither change.patch nor change/"),
-            "{failure}"
-        );
+        let failure = prepare(&folder.path().join("fixture"), &folder.path().join("sample")).unwrap_err().to_string();
+        assert!(failure.contains("neither change.patch nor change/"), "{failure}");
     }
 
     #[test]
     fn a_patch_that_does_not_apply_is_refused_with_git_s_reason() {
         let folder = tempfile::tempdir().unwrap();
         put(&folder.path().join("fixture/base/a.txt"), "one\n");
-        put(
-            &folder.path().join("fixture/change.patch"),
-            "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-other\n+two\n",
-        );
-        let failure = prepare(
-            &folder.path().join("fixture"),
-            &folder.path().join("sample"),
-        )
-        .unwrap_err()
-        .to_string();
+        put(&folder.path().join("fixture/change.patch"), "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-other\n+two\n");
+        let failure = prepare(&folder.path().join("fixture"), &folder.path().join("sample")).unwrap_err().to_string();
         assert!(failure.contains("a.txt"), "{failure}");
     }
 
     #[test]
     fn the_table_counts_what_was_named_and_says_why_not() {
-        let fault = |line| Fault {
-            file: "a.py".into(),
-            line,
-            rule: Some("x/y".into()),
-            what: "bad".into(),
-        };
-        let judged = [
-            (fault(3), Verdict::Named),
-            (fault(4), Verdict::OtherLine(5)),
-            (fault(6), Verdict::Missed),
-        ];
+        let fault = |line| Fault { file: "a.py".into(), line, rule: Some("x/y".into()), what: "bad".into() };
+        let judged = [(fault(3), Verdict::Named), (fault(4), Verdict::OtherLine(5)), (fault(6), Verdict::Missed)];
         let (text, named) = table(&judged, Duration::from_millis(1500));
         assert_eq!(named, 1);
-        for expected in [
-            "a.py:3  x/y: bad [named]",
-            "a.py:4  x/y: bad [wrong line: 5]",
-            "[missed]",
-            "1 of 3 named",
-            "took 1.5 s",
-        ] {
+        for expected in
+            ["a.py:3  x/y: bad [named]", "a.py:4  x/y: bad [wrong line: 5]", "[missed]", "1 of 3 named", "took 1.5 s"]
+        {
             assert!(text.contains(expected), "{expected}: {text}");
         }
     }
@@ -344,19 +232,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let sample = folder.path().join("sample");
         prepare(&fixture, &sample).unwrap();
-        let faults =
-            planted::faults(&fs::read_to_string(fixture.join("planted.toml")).unwrap()).unwrap();
+        let faults = planted::faults(&fs::read_to_string(fixture.join("planted.toml")).unwrap()).unwrap();
         assert!(faults.len() >= MUST_NAME, "{} planted faults", faults.len());
         for fault in faults {
-            let text = fs::read(sample.join(&fault.file))
-                .unwrap_or_else(|error| panic!("{}: {error}", fault.file));
+            let text = fs::read(sample.join(&fault.file)).unwrap_or_else(|error| panic!("{}: {error}", fault.file));
             let lines = String::from_utf8_lossy(&text).lines().count() as u64;
-            assert!(
-                fault.line <= lines,
-                "{}:{} is past the end ({lines} lines)",
-                fault.file,
-                fault.line
-            );
+            assert!(fault.line <= lines, "{}:{} is past the end ({lines} lines)", fault.file, fault.line);
         }
     }
 }

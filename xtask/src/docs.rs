@@ -4,12 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The documents that are held to the tree.
-const DOCUMENTS: [&str; 4] = [
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "SECURITY.md",
-];
+const DOCUMENTS: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
 
 /// A link `[label](target)` of a document.
 struct Link {
@@ -32,17 +27,12 @@ fn links() -> Vec<Link> {
     for document in DOCUMENTS {
         let text = text(document);
         for (at, _) in text.match_indices("](") {
-            let (Some(open), Some(close)) = (text[..at].rfind('['), text[at + 2..].find(')'))
-            else {
+            let (Some(open), Some(close)) = (text[..at].rfind('['), text[at + 2..].find(')')) else {
                 continue;
             };
             let target = text[at + 2..at + 2 + close].to_owned();
             if !target.contains("://") {
-                found.push(Link {
-                    document,
-                    label: text[open + 1..at].to_owned(),
-                    target,
-                });
+                found.push(Link { document, label: text[open + 1..at].to_owned(), target });
             }
         }
     }
@@ -52,22 +42,10 @@ fn links() -> Vec<Link> {
 #[test]
 fn links_lead_somewhere() {
     let links = links();
-    assert!(
-        links.len() > 10,
-        "the documents have links, and {} were found",
-        links.len()
-    );
-    for Link {
-        document,
-        label,
-        target,
-    } in links
-    {
+    assert!(links.len() > 10, "the documents have links, and {} were found", links.len());
+    for Link { document, label, target } in links {
         let file = target.split('#').next().unwrap_or_default();
-        assert!(
-            root().join(file).exists(),
-            "{document}: [{label}]({target}) leads nowhere"
-        );
+        assert!(root().join(file).exists(), "{document}: [{label}]({target}) leads nowhere");
     }
 }
 
@@ -75,40 +53,23 @@ fn links_lead_somewhere() {
 #[test]
 fn the_tests_that_are_named_exist() {
     let mut named = 0;
-    for Link {
-        document,
-        label,
-        target,
-    } in links()
-    {
-        let Some(name) = label
-            .strip_prefix('`')
-            .and_then(|label| label.strip_suffix('`'))
-        else {
+    for Link { document, label, target } in links() {
+        let Some(name) = label.strip_prefix('`').and_then(|label| label.strip_suffix('`')) else {
             continue;
         };
         if target.ends_with(".rs") {
             named += 1;
             let source = fs::read_to_string(root().join(&target)).unwrap_or_default();
-            assert!(
-                source.contains(&format!("fn {name}(")),
-                "{document}: {target} has no test `{name}`"
-            );
+            assert!(source.contains(&format!("fn {name}(")), "{document}: {target} has no test `{name}`");
         }
     }
-    assert!(
-        named > 0,
-        "ARCHITECTURE.md names the test of each invariant"
-    );
+    assert!(named > 0, "ARCHITECTURE.md names the test of each invariant");
 }
 
 #[test]
 fn no_invariant_is_without_a_test() {
     let open = text("ARCHITECTURE.md").matches("TEST:").count();
-    assert_eq!(
-        open, 0,
-        "{open} invariant(s) of ARCHITECTURE.md name no test"
-    );
+    assert_eq!(open, 0, "{open} invariant(s) of ARCHITECTURE.md name no test");
 }
 
 /// A command that the documents tell people to type is one that there is.
@@ -117,10 +78,7 @@ fn the_commands_that_are_named_exist() {
     for document in DOCUMENTS {
         let text = text(document);
         for (at, found) in text.match_indices("cargo xtask ") {
-            let word: String = text[at + found.len()..]
-                .chars()
-                .take_while(char::is_ascii_alphanumeric)
-                .collect();
+            let word: String = text[at + found.len()..].chars().take_while(char::is_ascii_alphanumeric).collect();
             assert!(
                 crate::args::USAGE.contains(&format!("\n  {word} ")),
                 "{document}: there is no `cargo xtask {word}`"

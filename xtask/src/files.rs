@@ -39,9 +39,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, Failure> {
     fs::create_dir_all(to).map_err(|error| Failure::io("make the folder", to, &error))?;
     let mut count = 0;
     for entry in entries(from)? {
-        let kind = entry
-            .file_type()
-            .map_err(|error| Failure::io("look at", &entry.path(), &error))?;
+        let kind = entry.file_type().map_err(|error| Failure::io("look at", &entry.path(), &error))?;
         let target = to.join(entry.file_name());
         if kind.is_dir() {
             count += copy_tree(&entry.path(), &target)?;
@@ -49,11 +47,8 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, Failure> {
             copy_if_changed(&entry.path(), &target)?;
             count += 1;
         } else {
-            return Err(Failure::new(format!(
-                "{} is neither a folder nor a regular file",
-                entry.path().display()
-            ))
-            .help("fixture trees hold plain files only; tests make links where they need them"));
+            return Err(Failure::new(format!("{} is neither a folder nor a regular file", entry.path().display()))
+                .help("fixture trees hold plain files only; tests make links where they need them"));
         }
     }
     Ok(count)
@@ -116,16 +111,12 @@ pub fn text(path: &Path) -> Result<String, Failure> {
 /// It cannot be read, or is not TOML; the message carries the line.
 pub fn toml(path: &Path) -> Result<toml::Table, Failure> {
     let text = text(path)?;
-    text.parse()
-        .map_err(|error| Failure::new(format!("{} is not valid TOML: {error}", path.display())))
+    text.parse().map_err(|error| Failure::new(format!("{} is not valid TOML: {error}", path.display())))
 }
 
 fn entries(folder: &Path) -> Result<Vec<fs::DirEntry>, Failure> {
     let failed = |error| Failure::io("list", folder, &error);
-    let mut entries = fs::read_dir(folder)
-        .map_err(failed)?
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
+    let mut entries = fs::read_dir(folder).map_err(failed)?.collect::<Result<Vec<_>, _>>().map_err(failed)?;
     entries.sort_by_key(fs::DirEntry::file_name);
     Ok(entries)
 }
@@ -145,17 +136,11 @@ mod tests {
         let (from, to) = (folder.path().join("a"), folder.path().join("deep/er/b"));
         put(&from, "one");
         assert!(copy_if_changed(&from, &to).unwrap());
-        assert!(
-            !copy_if_changed(&from, &to).unwrap(),
-            "same bytes: nothing to do"
-        );
+        assert!(!copy_if_changed(&from, &to).unwrap(), "same bytes: nothing to do");
         put(&from, "two");
         assert!(copy_if_changed(&from, &to).unwrap());
         assert_eq!(fs::read_to_string(&to).unwrap(), "two");
-        let left: Vec<_> = fs::read_dir(to.parent().unwrap())
-            .unwrap()
-            .map(|e| e.unwrap().file_name())
-            .collect();
+        let left: Vec<_> = fs::read_dir(to.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(left, ["b"], "no temporary file stays");
     }
 
@@ -164,20 +149,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, to) = (folder.path().join("a"), folder.path().join("to"));
         let failure = copy_if_changed(&from, &to).unwrap_err().to_string();
-        assert!(
-            failure.contains("cannot read") && failure.contains(&from.display().to_string()),
-            "{failure}"
-        );
+        assert!(failure.contains("cannot read") && failure.contains(&from.display().to_string()), "{failure}");
         assert!(!to.exists());
         put(&from, "x");
         put(&to.join("inside"), "a folder is in the way");
         let failure = copy_if_changed(&from, &to).unwrap_err().to_string();
         assert!(failure.contains("cannot write"), "{failure}");
-        assert_eq!(
-            fs::read_dir(folder.path()).unwrap().count(),
-            2,
-            "the temporary file is gone"
-        );
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "the temporary file is gone");
     }
 
     #[cfg(unix)]
@@ -189,20 +167,13 @@ mod tests {
         put(&from, "#!");
         fs::set_permissions(&from, fs::Permissions::from_mode(0o755)).unwrap();
         copy_if_changed(&from, &to).unwrap();
-        assert_eq!(
-            fs::metadata(&to).unwrap().permissions().mode() & 0o777,
-            0o755
-        );
+        assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o755);
     }
 
     #[test]
     fn a_tree_is_laid_over_another() {
         let folder = tempfile::tempdir().unwrap();
-        let (base, over, to) = (
-            folder.path().join("base"),
-            folder.path().join("over"),
-            folder.path().join("to"),
-        );
+        let (base, over, to) = (folder.path().join("base"), folder.path().join("over"), folder.path().join("to"));
         put(&base.join("kept"), "kept");
         put(&base.join("sub/.hidden"), "old");
         put(&over.join("sub/.hidden"), "new");
@@ -221,9 +192,7 @@ mod tests {
         let from = folder.path().join("from");
         fs::create_dir(&from).unwrap();
         std::os::unix::fs::symlink("/etc", from.join("link")).unwrap();
-        let failure = copy_tree(&from, &folder.path().join("to"))
-            .unwrap_err()
-            .to_string();
+        let failure = copy_tree(&from, &folder.path().join("to")).unwrap_err().to_string();
         assert!(failure.contains("from/link is neither"), "{failure}");
     }
 
@@ -248,9 +217,6 @@ mod tests {
         let keep = BTreeSet::from(["stays".to_owned()]);
         assert_eq!(prune(folder.path(), &keep).unwrap(), ["goes", "loose"]);
         assert!(folder.path().join("stays/role.toml").exists());
-        assert_eq!(
-            prune(&folder.path().join("not there"), &keep).unwrap(),
-            Vec::<String>::new()
-        );
+        assert_eq!(prune(&folder.path().join("not there"), &keep).unwrap(), Vec::<String>::new());
     }
 }

@@ -25,12 +25,9 @@ impl Place {
     /// # Errors
     /// The position of the running binary is unknown.
     pub fn find() -> Result<Self, Failure> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .unwrap_or(Path::new("."))
-            .to_path_buf();
-        let own = env::current_exe()
-            .map_err(|error| Failure::new(format!("cannot tell where this binary is: {error}")))?;
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf();
+        let own =
+            env::current_exe().map_err(|error| Failure::new(format!("cannot tell where this binary is: {error}")))?;
         let bin = own.parent().unwrap_or(&root).to_path_buf();
         Ok(Self { root, bin })
     }
@@ -89,29 +86,16 @@ mod tests {
     #[test]
     fn the_root_is_the_repository() {
         let place = Place::find().unwrap();
-        assert!(
-            place.root.join("wit/role.wit").is_file(),
-            "{}",
-            place.root.display()
-        );
+        assert!(place.root.join("wit/role.wit").is_file(), "{}", place.root.display());
         assert!(place.roles().join("Cargo.toml").is_file());
     }
 
     #[test]
     fn nested_cargo_is_not_told_about_this_crate() {
         let command = Place::find().unwrap().cargo(["build"]);
-        let removed: Vec<_> = command
-            .get_envs()
-            .filter(|(_, value)| value.is_none())
-            .map(|(name, _)| name.to_owned())
-            .collect();
-        assert!(
-            removed.iter().any(|name| name == "CARGO_PKG_NAME"),
-            "{removed:?}"
-        );
-        assert!(
-            removed.iter().any(|name| name == "CARGO_MANIFEST_DIR"),
-            "{removed:?}"
-        );
+        let removed: Vec<_> =
+            command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name.to_owned()).collect();
+        assert!(removed.iter().any(|name| name == "CARGO_PKG_NAME"), "{removed:?}");
+        assert!(removed.iter().any(|name| name == "CARGO_MANIFEST_DIR"), "{removed:?}");
     }
 }

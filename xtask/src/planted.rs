@@ -60,13 +60,9 @@ impl fmt::Display for Verdict {
 /// # Errors
 /// It is not TOML, holds no fault, or a fault lacks a field; the message says which.
 pub fn faults(text: &str) -> Result<Vec<Fault>, Failure> {
-    let table: toml::Table = text
-        .parse()
-        .map_err(|error| Failure::new(format!("the planted faults are not valid TOML: {error}")))?;
-    let list = table
-        .get("fault")
-        .and_then(toml::Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
+    let table: toml::Table =
+        text.parse().map_err(|error| Failure::new(format!("the planted faults are not valid TOML: {error}")))?;
+    let list = table.get("fault").and_then(toml::Value::as_array).map_or(&[][..], Vec::as_slice);
     if list.is_empty() {
         return Err(Failure::new("the list of planted faults is empty")
             .help("each is a table `[[fault]]` with file, line, rule and what"));
@@ -74,9 +70,7 @@ pub fn faults(text: &str) -> Result<Vec<Fault>, Failure> {
     let mut faults: Vec<Fault> = Vec::new();
     for (index, entry) in list.iter().enumerate() {
         let fault = fault(index + 1, entry)?;
-        let same = |other: &Fault| {
-            (&other.file, other.line, &other.rule) == (&fault.file, fault.line, &fault.rule)
-        };
+        let same = |other: &Fault| (&other.file, other.line, &other.rule) == (&fault.file, fault.line, &fault.rule);
         if !faults.iter().any(same) {
             faults.push(fault);
         }
@@ -85,17 +79,9 @@ pub fn faults(text: &str) -> Result<Vec<Fault>, Failure> {
 }
 
 fn fault(number: usize, entry: &toml::Value) -> Result<Fault, Failure> {
-    let text = |key: &str| {
-        entry
-            .get(key)
-            .and_then(toml::Value::as_str)
-            .map(str::to_owned)
-    };
+    let text = |key: &str| entry.get(key).and_then(toml::Value::as_str).map(str::to_owned);
     let lacks = |key: &str| Failure::new(format!("planted fault {number} has no usable `{key}`"));
-    let line = entry
-        .get("line")
-        .and_then(toml::Value::as_integer)
-        .and_then(|line| u64::try_from(line).ok());
+    let line = entry.get("line").and_then(toml::Value::as_integer).and_then(|line| u64::try_from(line).ok());
     Ok(Fault {
         file: text("file").ok_or_else(|| lacks("file"))?,
         line: line.filter(|line| *line > 0).ok_or_else(|| lacks("line"))?,
@@ -111,35 +97,19 @@ fn fault(number: usize, entry: &toml::Value) -> Result<Fault, Failure> {
 pub fn sarif(text: &str) -> Result<Vec<Located>, Failure> {
     let log: Value = serde_json::from_str(text)
         .map_err(|error| Failure::new(format!("the SARIF log is not valid JSON: {error}")))?;
-    let runs = log
-        .get("runs")
-        .and_then(Value::as_array)
-        .ok_or_else(|| Failure::new("the SARIF log has no runs"))?;
-    let results = runs
-        .iter()
-        .filter_map(|run| run.get("results")?.as_array())
-        .flatten();
+    let runs = log.get("runs").and_then(Value::as_array).ok_or_else(|| Failure::new("the SARIF log has no runs"))?;
+    let results = runs.iter().filter_map(|run| run.get("results")?.as_array()).flatten();
     Ok(results.flat_map(places).collect())
 }
 
 /// Every place of one result.
 fn places(result: &Value) -> Vec<Located> {
-    let rule = result
-        .get("ruleId")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let places = result
-        .get("locations")
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
+    let rule = result.get("ruleId").and_then(Value::as_str).map(str::to_owned);
+    let places = result.get("locations").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let located = |place: &Value| {
         let place = place.get("physicalLocation")?;
         let file = place.pointer("/artifactLocation/uri")?.as_str()?.to_owned();
-        Some(Located {
-            file,
-            line: place.pointer("/region/startLine").and_then(Value::as_u64),
-            rule: rule.clone(),
-        })
+        Some(Located { file, line: place.pointer("/region/startLine").and_then(Value::as_u64), rule: rule.clone() })
     };
     places.iter().filter_map(located).collect()
 }
@@ -147,26 +117,12 @@ fn places(result: &Value) -> Vec<Located> {
 /// Compares one planted fault with what was reported and with the report as it was printed.
 pub fn judge(fault: &Fault, found: &[Located], printed: &str) -> Verdict {
     let same_rule = |located: &&Located| fault.rule.is_none() || located.rule == fault.rule;
-    let here: Vec<&Located> = found
-        .iter()
-        .filter(|located| located.file == fault.file)
-        .collect();
-    let at_line: Vec<&Located> = here
-        .iter()
-        .copied()
-        .filter(|located| located.line == Some(fault.line))
-        .collect();
+    let here: Vec<&Located> = found.iter().filter(|located| located.file == fault.file).collect();
+    let at_line: Vec<&Located> = here.iter().copied().filter(|located| located.line == Some(fault.line)).collect();
     if at_line.iter().any(same_rule) {
-        return if shows(printed, &fault.file, fault.line) {
-            Verdict::Named
-        } else {
-            Verdict::NotPrinted
-        };
+        return if shows(printed, &fault.file, fault.line) { Verdict::Named } else { Verdict::NotPrinted };
     }
-    let nearest = here
-        .iter()
-        .filter(|located| same_rule(located))
-        .filter_map(|located| located.line);
+    let nearest = here.iter().filter(|located| same_rule(located)).filter_map(|located| located.line);
     if let Some(line) = nearest.min_by_key(|line| line.abs_diff(fault.line)) {
         return Verdict::OtherLine(line);
     }
@@ -192,38 +148,20 @@ mod tests {
     use super::*;
 
     fn planted(rule: Option<&str>) -> Fault {
-        Fault {
-            file: "src/a.py".into(),
-            line: 12,
-            rule: rule.map(str::to_owned),
-            what: "eval on input".into(),
-        }
+        Fault { file: "src/a.py".into(), line: 12, rule: rule.map(str::to_owned), what: "eval on input".into() }
     }
 
     fn located(file: &str, line: u64, rule: &str) -> Located {
-        Located {
-            file: file.into(),
-            line: Some(line),
-            rule: Some(rule.into()),
-        }
+        Located { file: file.into(), line: Some(line), rule: Some(rule.into()) }
     }
 
     #[test]
     fn a_fault_is_named_by_its_rule_at_its_line_in_the_report() {
         let fault = planted(Some("danger/python-eval"));
         let found = [located("src/a.py", 12, "danger/python-eval")];
-        assert_eq!(
-            judge(&fault, &found, "  high  src/a.py:12  eval"),
-            Verdict::Named
-        );
-        assert_eq!(
-            judge(&fault, &found, "  high  src/a.py:120  eval"),
-            Verdict::NotPrinted
-        );
-        assert_eq!(
-            judge(&fault, &found, "  high  lib/src/a.py:12  eval"),
-            Verdict::NotPrinted
-        );
+        assert_eq!(judge(&fault, &found, "  high  src/a.py:12  eval"), Verdict::Named);
+        assert_eq!(judge(&fault, &found, "  high  src/a.py:120  eval"), Verdict::NotPrinted);
+        assert_eq!(judge(&fault, &found, "  high  lib/src/a.py:12  eval"), Verdict::NotPrinted);
         assert_eq!(judge(&fault, &found, "(src/a.py:12)"), Verdict::Named);
     }
 
@@ -231,22 +169,12 @@ mod tests {
     fn near_misses_say_what_was_reported_instead() {
         let fault = planted(Some("danger/python-eval"));
         let text = "src/a.py:12";
-        let far = [
-            located("src/a.py", 40, "danger/python-eval"),
-            located("src/a.py", 14, "danger/python-eval"),
-        ];
+        let far = [located("src/a.py", 40, "danger/python-eval"), located("src/a.py", 14, "danger/python-eval")];
         assert_eq!(judge(&fault, &far, text), Verdict::OtherLine(14));
         let other = [located("src/a.py", 12, "review/debug-output")];
-        assert_eq!(
-            judge(&fault, &other, text),
-            Verdict::OtherRule("review/debug-output".into())
-        );
+        assert_eq!(judge(&fault, &other, text), Verdict::OtherRule("review/debug-output".into()));
         let elsewhere = [located("src/b.py", 12, "danger/python-eval")];
-        assert_eq!(
-            judge(&fault, &elsewhere, text),
-            Verdict::Missed,
-            "printed text alone proves nothing"
-        );
+        assert_eq!(judge(&fault, &elsewhere, text), Verdict::Missed, "printed text alone proves nothing");
     }
 
     #[test]
@@ -258,29 +186,20 @@ mod tests {
 
     #[test]
     fn planted_faults_are_read() {
-        let text = "[[fault]]\nfile = \"src/a.py\"\nline = 12\nrule = \"danger/python-eval\"\nwhat = \"eval on input\"\n";
+        let text =
+            "[[fault]]\nfile = \"src/a.py\"\nline = 12\nrule = \"danger/python-eval\"\nwhat = \"eval on input\"\n";
         assert_eq!(faults(text).unwrap(), [planted(Some("danger/python-eval"))]);
     }
 
     #[test]
     fn a_fault_that_is_listed_for_two_roles_counts_once() {
         let entry = |line, rule, what| {
-            format!(
-                "[[fault]]\nfile = \"a\"\nline = {line}\nrule = \"{rule}\"\nwhat = \"{what}\"\n"
-            )
+            format!("[[fault]]\nfile = \"a\"\nline = {line}\nrule = \"{rule}\"\nwhat = \"{what}\"\n")
         };
-        let text = [
-            entry(1, "x/y", "for one"),
-            entry(1, "x/y", "for another"),
-            entry(1, "x/z", "z"),
-            entry(2, "x/y", "w"),
-        ]
-        .concat();
-        let whats: Vec<String> = faults(&text)
-            .unwrap()
-            .into_iter()
-            .map(|fault| fault.what)
-            .collect();
+        let text =
+            [entry(1, "x/y", "for one"), entry(1, "x/y", "for another"), entry(1, "x/z", "z"), entry(2, "x/y", "w")]
+                .concat();
+        let whats: Vec<String> = faults(&text).unwrap().into_iter().map(|fault| fault.what).collect();
         assert_eq!(whats, ["for one", "z", "w"]);
     }
 
@@ -289,22 +208,10 @@ mod tests {
         let cases = [
             ("", "is empty"),
             ("fault = []", "is empty"),
-            (
-                "[[fault]]\nline = 1\nwhat = \"x\"",
-                "fault 1 has no usable `file`",
-            ),
-            (
-                "[[fault]]\nfile = \"a\"\nline = 0\nwhat = \"x\"",
-                "fault 1 has no usable `line`",
-            ),
-            (
-                "[[fault]]\nfile = \"a\"\nline = -3\nwhat = \"x\"",
-                "fault 1 has no usable `line`",
-            ),
-            (
-                "[[fault]]\nfile = \"a\"\nline = 1",
-                "fault 1 has no usable `what`",
-            ),
+            ("[[fault]]\nline = 1\nwhat = \"x\"", "fault 1 has no usable `file`"),
+            ("[[fault]]\nfile = \"a\"\nline = 0\nwhat = \"x\"", "fault 1 has no usable `line`"),
+            ("[[fault]]\nfile = \"a\"\nline = -3\nwhat = \"x\"", "fault 1 has no usable `line`"),
+            ("[[fault]]\nfile = \"a\"\nline = 1", "fault 1 has no usable `what`"),
             ("[[fault", "not valid TOML"),
         ];
         for (text, expected) in cases {
@@ -319,21 +226,9 @@ mod tests {
             {"ruleId":"a/b","message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"x.rs"},"region":{"startLine":3}}}]},
             {"message":{"text":"m"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"y.rs"}}}]},
             {"message":{"text":"nowhere"}}]},{}]}"#;
-        let expected = [
-            located("x.rs", 3, "a/b"),
-            Located {
-                file: "y.rs".into(),
-                line: None,
-                rule: None,
-            },
-        ];
+        let expected = [located("x.rs", 3, "a/b"), Located { file: "y.rs".into(), line: None, rule: None }];
         assert_eq!(sarif(log).unwrap(), expected);
         assert!(sarif("[]").unwrap_err().to_string().contains("no runs"));
-        assert!(
-            sarif("{")
-                .unwrap_err()
-                .to_string()
-                .contains("not valid JSON")
-        );
+        assert!(sarif("{").unwrap_err().to_string().contains("not valid JSON"));
     }
 }

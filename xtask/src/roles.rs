@@ -32,34 +32,24 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     build.env("CARGO_ENCODED_RUSTFLAGS", without_paths_of_this_machine(place));
     steps.run("roles", &mut build)?;
     let into = place.bin.join("roles");
-    steps.work(
-        "place",
-        &format!("roles and test guests into {}", place.bin.display()),
-        || {
-            let (roles, guests) = (roles(place)?, guests(place)?);
-            let changed = put(&roles)? + put(&guests)?;
-            let stale = files::prune(&into, &roles.iter().map(|role| role.name.clone()).collect())?;
-            let wasm = |guest: &Guest| format!("{}.wasm", guest.name);
-            let gone = files::prune(
-                &place.bin.join("guests"),
-                &guests.iter().map(wasm).collect(),
-            )?;
-            let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
-            eprintln!(
-                "    {} role(s): {}; {} test guest(s); {changed} file(s) changed",
-                roles.len(),
-                names.join(", "),
-                guests.len()
-            );
-            if !(stale.is_empty() && gone.is_empty()) {
-                eprintln!(
-                    "    removed what no source stands for: {}",
-                    [stale, gone].concat().join(", ")
-                );
-            }
-            Ok(())
-        },
-    )
+    steps.work("place", &format!("roles and test guests into {}", place.bin.display()), || {
+        let (roles, guests) = (roles(place)?, guests(place)?);
+        let changed = put(&roles)? + put(&guests)?;
+        let stale = files::prune(&into, &roles.iter().map(|role| role.name.clone()).collect())?;
+        let wasm = |guest: &Guest| format!("{}.wasm", guest.name);
+        let gone = files::prune(&place.bin.join("guests"), &guests.iter().map(wasm).collect())?;
+        let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+        eprintln!(
+            "    {} role(s): {}; {} test guest(s); {changed} file(s) changed",
+            roles.len(),
+            names.join(", "),
+            guests.len()
+        );
+        if !(stale.is_empty() && gone.is_empty()) {
+            eprintln!("    removed what no source stands for: {}", [stale, gone].concat().join(", "));
+        }
+        Ok(())
+    })
 }
 
 /// Flags that keep this machine's folders out of the components: a panic names its place in the repository, and the same
@@ -82,11 +72,7 @@ fn put(guests: &[Guest]) -> Result<usize, Failure> {
             return Err(Failure::new(format!("`{}` was built, but there is no {}", guest.name, guest.built.display()))
                 .help("its Cargo.toml needs `crate-type = [\"cdylib\", \"rlib\"]` under [lib], and the guests' workspace must list it"));
         }
-        let copies = guest
-            .manifest
-            .iter()
-            .map(|(from, to)| (from, to))
-            .chain([(&guest.built, &guest.placed)]);
+        let copies = guest.manifest.iter().map(|(from, to)| (from, to)).chain([(&guest.built, &guest.placed)]);
         for (from, to) in copies {
             changed += usize::from(files::copy_if_changed(from, to)?);
         }
@@ -101,10 +87,7 @@ fn roles(place: &Place) -> Result<Vec<Guest>, Failure> {
         found.push(role(place, &folder)?);
     }
     if found.is_empty() {
-        return Err(Failure::new(format!(
-            "no folder below {} has a {MANIFEST}",
-            place.roles().display()
-        )));
+        return Err(Failure::new(format!("no folder below {} has a {MANIFEST}", place.roles().display())));
     }
     Ok(found)
 }
@@ -117,26 +100,16 @@ fn role(place: &Place, folder: &Path) -> Result<Guest, Failure> {
             .get(key)
             .and_then(toml::Value::as_str)
             .map(str::to_owned)
-            .ok_or_else(|| {
-                Failure::new(format!("{} has no text field `{key}`", manifest.display()))
-            })
+            .ok_or_else(|| Failure::new(format!("{} has no text field `{key}`", manifest.display())))
     };
     let (name, component) = (field("name")?, field("component")?);
-    if folder
-        .file_name()
-        .is_none_or(|folder| folder != name.as_str())
-    {
-        return Err(
-            Failure::new(format!("{} names the role `{name}`", manifest.display()))
-                .help("a role's folder has the role's name"),
-        );
+    if folder.file_name().is_none_or(|folder| folder != name.as_str()) {
+        return Err(Failure::new(format!("{} names the role `{name}`", manifest.display()))
+            .help("a role's folder has the role's name"));
     }
     if component.contains(['/', '\\']) || !component.ends_with(".wasm") {
-        return Err(Failure::new(format!(
-            "{} names the component `{component}`",
-            manifest.display()
-        ))
-        .help("`component` is the name of a .wasm file beside the manifest"));
+        return Err(Failure::new(format!("{} names the component `{component}`", manifest.display()))
+            .help("`component` is the name of a .wasm file beside the manifest"));
     }
     let home = place.bin.join("roles").join(&name);
     Ok(Guest {
@@ -157,12 +130,7 @@ fn guests(place: &Place) -> Result<Vec<Guest>, Failure> {
             return Err(Failure::new(format!("two test guests are called `{name}`")));
         }
         let placed = place.bin.join("guests").join(format!("{name}.wasm"));
-        found.push(Guest {
-            built: built(place, &folder)?,
-            placed,
-            manifest: None,
-            name,
-        });
+        found.push(Guest { built: built(place, &folder)?, placed, manifest: None, name });
     }
     Ok(found)
 }
@@ -170,32 +138,17 @@ fn guests(place: &Place) -> Result<Vec<Guest>, Failure> {
 /// The component that cargo writes for the crate in `folder`: named after its library, `-` being `_`.
 fn built(place: &Place, folder: &Path) -> Result<PathBuf, Failure> {
     let table = files::toml(&folder.join("Cargo.toml"))?;
-    let library = table
-        .get("lib")
-        .and_then(|lib| lib.get("name"))
-        .and_then(toml::Value::as_str);
+    let library = table.get("lib").and_then(|lib| lib.get("name")).and_then(toml::Value::as_str);
     let library = match library {
         Some(name) => name.to_owned(),
         None => package(&table, folder)?.replace('-', "_"),
     };
-    Ok(place
-        .roles_target()
-        .join(GUEST_TARGET)
-        .join("release")
-        .join(format!("{library}.wasm")))
+    Ok(place.roles_target().join(GUEST_TARGET).join("release").join(format!("{library}.wasm")))
 }
 
 fn package(table: &toml::Table, folder: &Path) -> Result<String, Failure> {
-    let name = table
-        .get("package")
-        .and_then(|package| package.get("name"))
-        .and_then(toml::Value::as_str);
-    name.map(str::to_owned).ok_or_else(|| {
-        Failure::new(format!(
-            "{}/Cargo.toml has no package name",
-            folder.display()
-        ))
-    })
+    let name = table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
+    name.map(str::to_owned).ok_or_else(|| Failure::new(format!("{}/Cargo.toml has no package name", folder.display())))
 }
 
 #[cfg(test)]
@@ -206,40 +159,13 @@ mod tests {
     /// A repository with one role, one library beside it, and one test guest, as if just built.
     fn repository() -> (tempfile::TempDir, Place) {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place {
-            root: folder.path().to_path_buf(),
-            bin: folder.path().join("target/debug"),
-        };
-        write(
-            &place,
-            "roles/finder/role.toml",
-            "name = \"finder\"\ncomponent = \"finder.wasm\"\n",
-        );
-        write(
-            &place,
-            "roles/finder/Cargo.toml",
-            "[package]\nname = \"role-finder\"\n",
-        );
-        write(
-            &place,
-            "roles/shared/Cargo.toml",
-            "[package]\nname = \"shared\"\n",
-        );
-        write(
-            &place,
-            "roles/target/wasm32-wasip2/release/role_finder.wasm",
-            "component one",
-        );
-        write(
-            &place,
-            "tests/guests/loop/Cargo.toml",
-            "[package]\nname = \"spin-loop\"\n[lib]\nname = \"spin\"\n",
-        );
-        write(
-            &place,
-            "roles/target/wasm32-wasip2/release/spin.wasm",
-            "component two",
-        );
+        let place = Place { root: folder.path().to_path_buf(), bin: folder.path().join("target/debug") };
+        write(&place, "roles/finder/role.toml", "name = \"finder\"\ncomponent = \"finder.wasm\"\n");
+        write(&place, "roles/finder/Cargo.toml", "[package]\nname = \"role-finder\"\n");
+        write(&place, "roles/shared/Cargo.toml", "[package]\nname = \"shared\"\n");
+        write(&place, "roles/target/wasm32-wasip2/release/role_finder.wasm", "component one");
+        write(&place, "tests/guests/loop/Cargo.toml", "[package]\nname = \"spin-loop\"\n[lib]\nname = \"spin\"\n");
+        write(&place, "roles/target/wasm32-wasip2/release/spin.wasm", "component two");
         (folder, place)
     }
 
@@ -261,15 +187,8 @@ mod tests {
         assert_eq!(read(&place, "roles/finder/finder.wasm"), "component one");
         assert!(read(&place, "roles/finder/role.toml").contains("finder"));
         assert_eq!(read(&place, "guests/spin-loop.wasm"), "component two");
-        assert!(
-            !place.bin.join("roles/shared").exists(),
-            "a folder without a manifest is not a role"
-        );
-        assert_eq!(
-            put(&roles(&place).unwrap()).unwrap(),
-            0,
-            "nothing changed: nothing is written"
-        );
+        assert!(!place.bin.join("roles/shared").exists(), "a folder without a manifest is not a role");
+        assert_eq!(put(&roles(&place).unwrap()).unwrap(), 0, "nothing changed: nothing is written");
     }
 
     #[test]
@@ -277,10 +196,7 @@ mod tests {
         let (_folder, place) = repository();
         fs::remove_file(place.roles_target().join("wasm32-wasip2/release/spin.wasm")).unwrap();
         let failure = put(&guests(&place).unwrap()).unwrap_err().to_string();
-        assert!(
-            failure.contains("`spin-loop`") && failure.contains("cdylib"),
-            "{failure}"
-        );
+        assert!(failure.contains("`spin-loop`") && failure.contains("cdylib"), "{failure}");
     }
 
     #[test]
@@ -289,18 +205,9 @@ mod tests {
             ("component = \"a.wasm\"", "no text field `name`"),
             ("name = 1\ncomponent = \"a.wasm\"", "no text field `name`"),
             ("name = \"finder\"", "no text field `component`"),
-            (
-                "name = \"other\"\ncomponent = \"a.wasm\"",
-                "names the role `other`",
-            ),
-            (
-                "name = \"finder\"\ncomponent = \"../a.wasm\"",
-                "names the component `../a.wasm`",
-            ),
-            (
-                "name = \"finder\"\ncomponent = \"a.txt\"",
-                "names the component `a.txt`",
-            ),
+            ("name = \"other\"\ncomponent = \"a.wasm\"", "names the role `other`"),
+            ("name = \"finder\"\ncomponent = \"../a.wasm\"", "names the component `../a.wasm`"),
+            ("name = \"finder\"\ncomponent = \"a.txt\"", "names the component `a.txt`"),
             ("name = ", "not valid TOML"),
         ];
         for (manifest, expected) in cases {
@@ -315,11 +222,6 @@ mod tests {
     fn a_tree_without_roles_is_a_failure() {
         let (_folder, place) = repository();
         fs::remove_file(place.roles().join("finder/role.toml")).unwrap();
-        assert!(
-            roles(&place)
-                .unwrap_err()
-                .to_string()
-                .contains("no folder below")
-        );
+        assert!(roles(&place).unwrap_err().to_string().contains("no folder below"));
     }
 }

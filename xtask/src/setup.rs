@@ -15,34 +15,15 @@ use crate::steps::{Failure, Steps, answer};
 /// # Errors
 /// A tool is missing; the help says what to install.
 pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
-    let missing = steps.work(
-        "setup",
-        &format!("git, linker, target {GUEST_TARGET}"),
-        || {
-            git()?;
-            linker()?;
-            let rustc = answer(
-                Command::new("rustc")
-                    .arg("--version")
-                    .current_dir(&place.root),
-            )?;
-            let missing = !target_installed(place);
-            eprintln!(
-                "    {rustc}; target {}",
-                if missing {
-                    "is missing"
-                } else {
-                    "is installed"
-                }
-            );
-            Ok(missing)
-        },
-    )?;
-    if missing {
-        add_target(place, steps)
-    } else {
-        Ok(())
-    }
+    let missing = steps.work("setup", &format!("git, linker, target {GUEST_TARGET}"), || {
+        git()?;
+        linker()?;
+        let rustc = answer(Command::new("rustc").arg("--version").current_dir(&place.root))?;
+        let missing = !target_installed(place);
+        eprintln!("    {rustc}; target {}", if missing { "is missing" } else { "is installed" });
+        Ok(missing)
+    })?;
+    if missing { add_target(place, steps) } else { Ok(()) }
 }
 
 fn git() -> Result<(), Failure> {
@@ -70,34 +51,24 @@ fn linker() -> Result<(), Failure> {
 /// Asks rustc rather than rustup, so that a toolchain from elsewhere that has the target will do.
 fn target_installed(place: &Place) -> bool {
     let mut ask = Command::new("rustc");
-    ask.args(["--print", "target-libdir", "--target", GUEST_TARGET])
-        .current_dir(&place.root);
+    ask.args(["--print", "target-libdir", "--target", GUEST_TARGET]).current_dir(&place.root);
     answer(&mut ask).is_ok_and(|folder| Path::new(&folder).is_dir())
 }
 
 fn add_target(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     let by_hand = format!("rustup target add {GUEST_TARGET}");
-    if answer(
-        Command::new("rustup")
-            .arg("--version")
-            .current_dir(&place.root),
-    )
-    .is_err()
-    {
+    if answer(Command::new("rustup").arg("--version").current_dir(&place.root)).is_err() {
         return Err(Failure::new(format!("the target {GUEST_TARGET} is not installed, and there is no rustup to add it"))
             .help(format!("install rustup from https://rustup.rs and run this again, or install the target's `rust-std` with the packages your toolchain came from (by hand: {by_hand})")));
     }
     let mut add = Command::new("rustup");
-    add.args(["target", "add", GUEST_TARGET])
-        .current_dir(&place.root);
+    add.args(["target", "add", GUEST_TARGET]).current_dir(&place.root);
     steps.run("target", &mut add)?;
     if target_installed(place) {
         return Ok(());
     }
-    Err(Failure::new(format!(
-        "rustup added {GUEST_TARGET}, but the rustc on PATH does not have it"
-    ))
-    .help("the rustc that is found first is not rustup's: put ~/.cargo/bin first on PATH"))
+    Err(Failure::new(format!("rustup added {GUEST_TARGET}, but the rustc on PATH does not have it"))
+        .help("the rustc that is found first is not rustup's: put ~/.cargo/bin first on PATH"))
 }
 
 #[cfg(test)]

@@ -26,10 +26,7 @@ const HOST: [&str; 3] = ["--workspace", "--exclude", "xtask"];
 /// # Errors
 /// The build fails.
 pub fn build_host(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
-    steps.run(
-        "build",
-        &mut host(place, "build", &["--bins", "--examples"]),
-    )
+    steps.run("build", &mut host(place, "build", &["--bins", "--examples"]))
 }
 
 /// `cargo xtask test`: set-up, roles, then every test of every workspace.
@@ -41,14 +38,8 @@ pub fn test(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result<
     roles::run(place, steps)?;
     build_host(place, steps)?;
     steps.run("test host", host(place, "test", &[]).args(forwarded))?;
-    steps.run(
-        "test xtask",
-        place.cargo(["test", "--package", "xtask"]).args(forwarded),
-    )?;
-    steps.run(
-        "test roles",
-        place.roles_cargo(["test", "--workspace"]).args(forwarded),
-    )
+    steps.run("test xtask", place.cargo(["test", "--package", "xtask"]).args(forwarded))?;
+    steps.run("test roles", place.roles_cargo(["test", "--workspace"]).args(forwarded))
 }
 
 /// `cargo xtask check`: formatting and lints, warnings being errors.
@@ -58,37 +49,13 @@ pub fn test(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result<
 pub fn check(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     setup::run(place, steps)?;
     let format = ["fmt", "--all", "--check"];
-    explained(
-        steps.run("fmt host", &mut place.cargo(format)),
-        "run `cargo fmt --all`",
-    )?;
-    explained(
-        steps.run("fmt roles", &mut place.roles_cargo(format)),
-        "run `cargo fmt --all` in roles/",
-    )?;
+    explained(steps.run("fmt host", &mut place.cargo(format)), "run `cargo fmt --all`")?;
+    explained(steps.run("fmt roles", &mut place.roles_cargo(format)), "run `cargo fmt --all` in roles/")?;
     let strict: &[&str] = &["--", "-D", "warnings"];
-    steps.run(
-        "clippy host",
-        host(place, "clippy", &["--all-targets"]).args(strict),
-    )?;
-    steps.run(
-        "clippy xtask",
-        place
-            .cargo(["clippy", "--package", "xtask", "--all-targets"])
-            .args(strict),
-    )?;
-    steps.run(
-        "clippy roles",
-        place
-            .roles_cargo(["clippy", "--workspace", "--all-targets"])
-            .args(strict),
-    )?;
-    steps.run(
-        "clippy wasm",
-        place
-            .roles_cargo(["clippy", "--workspace", "--target", GUEST_TARGET])
-            .args(strict),
-    )
+    steps.run("clippy host", host(place, "clippy", &["--all-targets"]).args(strict))?;
+    steps.run("clippy xtask", place.cargo(["clippy", "--package", "xtask", "--all-targets"]).args(strict))?;
+    steps.run("clippy roles", place.roles_cargo(["clippy", "--workspace", "--all-targets"]).args(strict))?;
+    steps.run("clippy wasm", place.roles_cargo(["clippy", "--workspace", "--target", GUEST_TARGET]).args(strict))
 }
 
 /// `cargo xtask bench`: every criterion benchmark, in the profile in which everything else is built.
@@ -100,10 +67,7 @@ pub fn bench(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result
     roles::run(place, steps)?;
     build_host(place, steps)?;
     // `--bench *` leaves out the libraries' own test harnesses, which would not understand criterion's arguments.
-    steps.run(
-        "bench",
-        host(place, "bench", &["--profile", "dev", "--bench", "*"]).args(forwarded),
-    )
+    steps.run("bench", host(place, "bench", &["--profile", "dev", "--bench", "*"]).args(forwarded))
 }
 
 /// `cargo xtask schemas`: the published JSON Schemas, from the types; with `check`, only compared.
@@ -117,34 +81,27 @@ pub fn schemas(place: &Place, steps: &mut Steps, check: bool) -> Result<(), Fail
     files::remove(&fresh)?;
     fs::create_dir_all(&fresh).map_err(|error| Failure::io("make the folder", &fresh, &error))?;
     let mut generate = Command::new(place.brain());
-    generate
-        .args([OsStr::new("schema"), OsStr::new("--out"), fresh.as_os_str()])
-        .current_dir(&place.root);
+    generate.args([OsStr::new("schema"), OsStr::new("--out"), fresh.as_os_str()]).current_dir(&place.root);
     steps.run("schemas", &mut generate)?;
     let verb = if check { "compare with" } else { "write" };
-    steps.work(
-        "publish",
-        &format!("{verb} {}", published.display()),
-        || {
-            let (old, new) = (contents(&published)?, contents(&fresh)?);
-            let differing = differing(&old, &new);
-            if differing.is_empty() {
-                return Ok(());
-            }
-            if check {
-                return Err(
-                    Failure::new(format!("out of date: {}", differing.join(", ")))
-                        .help("run `cargo xtask schemas`"),
-                );
-            }
-            files::copy_tree(&fresh, &published)?;
-            for left_over in old.keys().filter(|name| !new.contains_key(*name)) {
-                files::remove(&published.join(left_over))?;
-            }
-            eprintln!("    changed: {}", differing.join(", "));
-            Ok(())
-        },
-    )
+    steps.work("publish", &format!("{verb} {}", published.display()), || {
+        let (old, new) = (contents(&published)?, contents(&fresh)?);
+        let differing = differing(&old, &new);
+        if differing.is_empty() {
+            return Ok(());
+        }
+        if check {
+            return Err(
+                Failure::new(format!("out of date: {}", differing.join(", "))).help("run `cargo xtask schemas`")
+            );
+        }
+        files::copy_tree(&fresh, &published)?;
+        for left_over in old.keys().filter(|name| !new.contains_key(*name)) {
+            files::remove(&published.join(left_over))?;
+        }
+        eprintln!("    changed: {}", differing.join(", "));
+        Ok(())
+    })
 }
 
 /// `cargo xtask install`: `DIR/bin/brain`, and the roles in `DIR/bin/roles`, where `brain` looks first.
@@ -156,22 +113,14 @@ pub fn install(place: &Place, steps: &mut Steps, prefix: &Path) -> Result<(), Fa
     roles::run(place, steps)?;
     build_host(place, steps)?;
     let into = prefix.join("bin");
-    steps.work(
-        "install",
-        &format!("brain and its roles into {}", into.display()),
-        || {
-            let brain = place.brain();
-            files::copy_if_changed(&brain, &into.join(brain.file_name().unwrap_or_default()))?;
-            // Roles of the destination that are not ours stay: an operator may have put them there.
-            let count = files::copy_tree(&place.bin.join("roles"), &into.join("roles"))?;
-            eprintln!(
-                "    {}, {count} file(s) of roles; put {} on PATH",
-                brain.display(),
-                into.display()
-            );
-            Ok(())
-        },
-    )
+    steps.work("install", &format!("brain and its roles into {}", into.display()), || {
+        let brain = place.brain();
+        files::copy_if_changed(&brain, &into.join(brain.file_name().unwrap_or_default()))?;
+        // Roles of the destination that are not ours stay: an operator may have put them there.
+        let count = files::copy_tree(&place.bin.join("roles"), &into.join("roles"))?;
+        eprintln!("    {}, {count} file(s) of roles; put {} on PATH", brain.display(), into.display());
+        Ok(())
+    })
 }
 
 fn host(place: &Place, verb: &str, words: &[&str]) -> Command {
@@ -189,21 +138,10 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
         return Ok(found);
     };
     for entry in entries {
-        let path = entry
-            .map_err(|error| Failure::io("list", folder, &error))?
-            .path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
+        let path = entry.map_err(|error| Failure::io("list", folder, &error))?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
             let bytes = fs::read(&path).map_err(|error| Failure::io("read", &path, &error))?;
-            found.insert(
-                path.file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned(),
-                bytes,
-            );
+            found.insert(path.file_name().unwrap_or_default().to_string_lossy().into_owned(), bytes);
         }
     }
     Ok(found)
@@ -212,11 +150,7 @@ fn contents(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
 /// Names that only one side has, or whose bytes differ.
 fn differing(old: &BTreeMap<String, Vec<u8>>, new: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    names
-        .into_iter()
-        .filter(|name| old.get(*name) != new.get(*name))
-        .cloned()
-        .collect()
+    names.into_iter().filter(|name| old.get(*name) != new.get(*name)).cloned().collect()
 }
 
 #[cfg(test)]
@@ -224,24 +158,14 @@ mod tests {
     use super::*;
 
     fn schemas_of(files: &[(&str, &str)]) -> BTreeMap<String, Vec<u8>> {
-        files
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect()
     }
 
     #[test]
     fn changed_missing_and_left_over_schemas_differ() {
-        let old = schemas_of(&[
-            ("same.json", "1"),
-            ("changed.json", "1"),
-            ("left-over.json", "1"),
-        ]);
+        let old = schemas_of(&[("same.json", "1"), ("changed.json", "1"), ("left-over.json", "1")]);
         let new = schemas_of(&[("same.json", "1"), ("changed.json", "2"), ("new.json", "1")]);
-        assert_eq!(
-            differing(&old, &new),
-            ["changed.json", "left-over.json", "new.json"]
-        );
+        assert_eq!(differing(&old, &new), ["changed.json", "left-over.json", "new.json"]);
         assert!(differing(&old, &old).is_empty());
     }
 
@@ -250,18 +174,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.json"), "{}").unwrap();
         fs::write(folder.path().join("README.md"), "text").unwrap();
-        assert_eq!(
-            contents(folder.path())
-                .unwrap()
-                .into_keys()
-                .collect::<Vec<_>>(),
-            ["a.json"]
-        );
-        assert!(
-            contents(&folder.path().join("not there"))
-                .unwrap()
-                .is_empty()
-        );
+        assert_eq!(contents(folder.path()).unwrap().into_keys().collect::<Vec<_>>(), ["a.json"]);
+        assert!(contents(&folder.path().join("not there")).unwrap().is_empty());
     }
 
     #[test]
@@ -269,10 +183,7 @@ mod tests {
         let place = Place::find().unwrap();
         for verb in ["build", "test", "clippy", "bench"] {
             let command = host(&place, verb, &["--x"]);
-            let words: Vec<_> = command
-                .get_args()
-                .map(|word| word.to_string_lossy().into_owned())
-                .collect();
+            let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
             assert_eq!(words, [verb, "--workspace", "--exclude", "xtask", "--x"]);
         }
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use brain_packet::Severity;
+use clap::builder::TypedValueParser as _;
 use clap::{Parser, Subcommand, ValueEnum};
 
 /// Hands work to sandboxed WebAssembly roles and shows what they found.
@@ -10,7 +11,12 @@ use clap::{Parser, Subcommand, ValueEnum};
 /// Each role sees the files that its handoff grants, and nothing else: no network, no environment, no clock, no other
 /// file. Whatever a role does, its call ends by a deadline and under a memory limit.
 #[derive(Debug, Parser)]
-#[command(name = "brain", version, max_term_width = 100, after_help = "Exit status: 0 done, 1 could not, 2 called wrongly, 3 findings at or above --fail-on, 130 interrupted.")]
+#[command(
+    name = "brain",
+    version,
+    max_term_width = 100,
+    after_help = "Exit status: 0 done, 1 could not, 2 called wrongly, 3 findings at or above --fail-on, 130 interrupted."
+)]
 pub struct Args {
     /// Where things are.
     #[command(flatten)]
@@ -30,7 +36,7 @@ pub struct PlaceArgs {
     #[arg(long = "roles", global = true, value_name = "DIR")]
     pub roles: Vec<PathBuf>,
     /// Where sessions, roles and caches are kept.
-    #[arg(long, global = true, value_name = "DIR", env = "BRAIN_HOME", help = "Where sessions, roles and caches are kept [default: ~/.brain]")]
+    #[arg(long, global = true, value_name = "DIR", env = "BRAIN_HOME", value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from), help = "Where sessions, roles and caches are kept [default: ~/.brain]")]
     pub home: Option<PathBuf>,
 }
 

@@ -1,8 +1,10 @@
 //! How the command ends: its exit statuses, and what is printed on the way out.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
+use brain_journal::JournalError;
 use brain_orchestrator::RunError;
 use miette::Diagnostic;
 
@@ -50,6 +52,9 @@ impl From<RunError> for Failure {
         let exit = match &error {
             RunError::Interrupted => Exit::Interrupted,
             RunError::Role(brain_orchestrator::RoleError::NotFound { .. }) => Exit::Usage,
+            RunError::Journal(
+                JournalError::NotFound { .. } | JournalError::Ambiguous { .. } | JournalError::BadReference { .. },
+            ) => Exit::Usage,
             error if error.is_usage() => Exit::Usage,
             _ => Exit::Failed,
         };
@@ -83,5 +88,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Failure::new(OutputError { what: "the output".into(), source: e.into() }))?;
-    print(&format!("{text}\n"))
+    print(&format!("{}\n", harmless_json(&text)))
+}
+
+/// JSON that says the same and that a terminal cannot obey: what lies outside of ASCII and is hidden is inside of a string,
+/// and stands there as its escape. (serde_json escapes the control characters below U+0020.)
+fn harmless_json(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let hidden = c != '\n' && matches!(brain_packet::terminal_safe(c.encode_utf8(&mut [0; 4])), Cow::Owned(_));
+        if hidden {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }

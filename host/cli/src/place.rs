@@ -1,6 +1,7 @@
 //! Where things are on this machine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use brain_orchestrator::{Catalogue, Config, Orchestrator, RunError, open_project};
 use brain_sandbox::{CancelToken, Sandbox, SandboxConfig};
@@ -8,6 +9,9 @@ use miette::Diagnostic;
 
 use crate::args::PlaceArgs;
 use crate::exit::{Exit, Failure};
+
+/// How long an interrupted run may take to end in good order.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// There is no home folder to keep state in.
 #[derive(Debug, thiserror::Error, Diagnostic)]
@@ -22,7 +26,9 @@ impl PlaceArgs {
             .home
             .clone()
             .filter(|home| !home.as_os_str().is_empty())
-            .or_else(|| std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".brain")))
+            .or_else(|| {
+                std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".brain"))
+            })
             .ok_or_else(|| Failure { error: Box::new(NoHome), exit: Exit::Usage })?;
         Ok(std::path::absolute(&home).unwrap_or(home))
     }
@@ -52,6 +58,11 @@ impl PlaceArgs {
                 std::process::exit(Exit::Interrupted as i32);
             }
             token.cancel();
+            // Roles end within a tick. What else might hold the run up, such as a disk that does not answer, gets this long.
+            std::thread::spawn(|| {
+                std::thread::sleep(GRACE);
+                std::process::exit(Exit::Interrupted as i32);
+            });
         });
         Ok(Orchestrator { sandbox: self.sandbox()?, catalogue: self.catalogue()?, config, home, project, cancel })
     }

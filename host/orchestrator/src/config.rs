@@ -144,7 +144,8 @@ mod tests {
     fn a_project_can_narrow_and_never_widen() {
         let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::create_dir(project.path().join(".brain")).unwrap();
-        std::fs::write(home.path().join("config.toml"), "[limits]\ndeadline_ms = 90000\n[run]\nmax_parallel = 3\n").unwrap();
+        std::fs::write(home.path().join("config.toml"), "[limits]\ndeadline_ms = 90000\n[run]\nmax_parallel = 3\n")
+            .unwrap();
         std::fs::write(
             project.path().join(".brain/brain.toml"),
             "[limits]\ndeadline_ms = 99999999\nmemory_bytes = 1024\n[run]\nmax_parallel = 9\n[files]\ndeny = [\"secret/**\"]\n",

@@ -53,7 +53,17 @@ pub fn changes(project: &Path) -> Result<Changes, String> {
     }
     if diff.bytes.is_empty() {
         // Against the empty tree when the last commit is the first.
-        let last = ["show", "--format=", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "-m", "--first-parent", "HEAD"];
+        let last = [
+            "show",
+            "--format=",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "-m",
+            "--first-parent",
+            "HEAD",
+        ];
         diff = git(project, &last, MAX_DIFF_BYTES)?;
         of = "the last commit; there are no uncommitted changes".to_owned();
     }
@@ -111,7 +121,15 @@ fn run(project: &Path, args: &[&str], max: usize) -> Result<Output, String> {
     let mut command = Command::new("git");
     command
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.pager=cat"])
-        .args(["-c", "diff.external=", "-c", "protocol.allow=never", "-c", "core.quotePath=true", "--no-optional-locks"])
+        .args([
+            "-c",
+            "diff.external=",
+            "-c",
+            "protocol.allow=never",
+            "-c",
+            "core.quotePath=true",
+            "--no-optional-locks",
+        ])
         .args(args)
         .current_dir(project)
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -137,7 +155,11 @@ fn run(project: &Path, args: &[&str], max: usize) -> Result<Output, String> {
                 // It may have ended by itself since.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("git {} took longer than {} s", args.first().copied().unwrap_or_default(), TIMEOUT.as_secs()));
+                return Err(format!(
+                    "git {} took longer than {} s",
+                    args.first().copied().unwrap_or_default(),
+                    TIMEOUT.as_secs()
+                ));
             }
             Err(e) => return Err(format!("git cannot be waited for: {e}")),
         }

@@ -25,6 +25,7 @@ mod config;
 mod error;
 mod git;
 mod manifest;
+mod plain_file;
 mod plan;
 mod references;
 mod report;

@@ -81,7 +81,8 @@ impl Plan {
             .map(|chosen| {
                 let declared = manifest(&chosen.role).map(|m| m.routing.after.clone()).unwrap_or_default();
                 // A role that takes no part is not waited for.
-                let after = declared.into_iter().filter(|role| support.contains(role) && *role != chosen.role).collect();
+                let after =
+                    declared.into_iter().filter(|role| support.contains(role) && *role != chosen.role).collect();
                 worker(chosen, PlanPhase::Support, after)
             })
             .collect();

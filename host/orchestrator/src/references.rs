@@ -31,7 +31,9 @@ pub fn resolve(request: &str, project: &Path, home: &Path) -> References {
     let tokens = tokens(request);
     for (n, token) in tokens.iter().enumerate() {
         if n >= MAX_REFERENCES {
-            found.missing.push(format!("{} further references: at most {MAX_REFERENCES} are followed", tokens.len() - n));
+            found
+                .missing
+                .push(format!("{} further references: at most {MAX_REFERENCES} are followed", tokens.len() - n));
             break;
         }
         match token {

@@ -1,6 +1,8 @@
 //! The report of a run: one type for people, for `--json`, and for the journal.
 
-use brain_packet::{ContextRef, Finding, HandoffId, Note, ReviewDecision, RoleName, SessionId, Severity, TaskId, TaskStatus, Verdict};
+use brain_packet::{
+    ContextRef, Finding, HandoffId, Note, ReviewDecision, RoleName, SessionId, Severity, TaskId, TaskStatus, Verdict,
+};
 use brain_sandbox::Receipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,7 +247,11 @@ mod tests {
                 .map(|(s, f, l)| finding(s, Some("r"), f, l));
         let merged = merge(list.iter().map(|f| (&role, f)));
         let order: Vec<_> = merged.iter().map(|m| (m.finding.severity, m.finding.line.unwrap())).collect();
-        assert_eq!(order, [(Severity::High, 2), (Severity::High, 9), (Severity::Medium, 1)], "one rule at one place is one");
+        assert_eq!(
+            order,
+            [(Severity::High, 2), (Severity::High, 9), (Severity::Medium, 1)],
+            "one rule at one place is one"
+        );
     }
 
     #[test]

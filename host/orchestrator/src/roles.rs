@@ -9,6 +9,7 @@ use brain_packet::RoleName;
 use brain_sandbox::{MAX_COMPONENT_BYTES, show_bytes};
 
 use crate::manifest::Manifest;
+use crate::plain_file;
 use crate::toml_file::{TomlError, read};
 
 /// Roles that are looked at in one folder.
@@ -119,13 +120,15 @@ pub enum RoleError {
         path: PathBuf,
     },
     /// No role has this name.
-    #[error("there is no role `{name}`; there {}", list(known))]
+    #[error("there is no role `{name}`; there {}{}", list(known), because(why.as_deref()))]
     #[diagnostic(code("role.not-found"), help("`brain role list` shows where roles are looked for"))]
     NotFound {
         /// The name.
         name: String,
         /// The names that there are.
         known: Vec<RoleName>,
+        /// Why the one in a folder of that name cannot be used.
+        why: Option<String>,
     },
     /// There is no role at all.
     #[error("there are no roles")]
@@ -137,6 +140,10 @@ pub enum RoleError {
         /// Where the operator may put them.
         home: PathBuf,
     },
+}
+
+fn because(why: Option<&str>) -> String {
+    why.map(|why| format!(". The one in a folder of that name cannot be used: {why}")).unwrap_or_default()
 }
 
 fn list(known: &[RoleName]) -> String {
@@ -153,12 +160,8 @@ fn list(known: &[RoleName]) -> String {
 /// The file cannot be read, is no regular file, or is larger than a component may be.
 pub fn read_component(path: &Path) -> Result<Vec<u8>, RoleError> {
     let unreadable = |source| RoleError::Unreadable { path: path.to_owned(), source };
-    // A FIFO would block.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(unreadable(std::io::Error::other("it is not a regular file")));
-    }
     let mut bytes = Vec::new();
-    let file = fs::File::open(path).map_err(unreadable)?;
+    let file = plain_file::open(path).map_err(unreadable)?;
     file.take(MAX_COMPONENT_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_COMPONENT_BYTES {
         return Err(RoleError::TooLarge { path: path.to_owned() });
@@ -172,6 +175,8 @@ pub struct Catalogue {
     roles: BTreeMap<RoleName, Installed>,
     /// Folders that look like roles and cannot be used.
     pub faults: Vec<RoleError>,
+    /// What is wrong in the folder of this name.
+    unusable: BTreeMap<String, String>,
     home: PathBuf,
 }
 
@@ -189,7 +194,11 @@ impl Catalogue {
                     Ok(role) => {
                         catalogue.roles.entry(role.manifest.name.clone()).or_insert(role);
                     }
-                    Err(fault) => catalogue.faults.push(fault),
+                    Err(fault) => {
+                        let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                        catalogue.unusable.entry(folder).or_insert_with(|| fault.to_string());
+                        catalogue.faults.push(fault);
+                    }
                 }
             }
         }
@@ -224,7 +233,11 @@ impl Catalogue {
             if self.is_empty() {
                 RoleError::None { home: self.home.clone() }
             } else {
-                RoleError::NotFound { name: name.to_owned(), known: self.roles.keys().cloned().collect() }
+                RoleError::NotFound {
+                    name: name.to_owned(),
+                    known: self.roles.keys().cloned().collect(),
+                    why: self.unusable.get(name).cloned(),
+                }
             }
         })
     }

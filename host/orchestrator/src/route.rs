@@ -35,17 +35,53 @@ const KNOWN: &[(&str, &[&str])] = &[
 
 /// Words that wish for a change of files.
 const EDIT_VERBS: &[&str] = &[
-    "implement", "build", "create", "add", "fix", "change", "modify", "refactor", "edit", "write", "delete", "rename",
-    "move", "extract", "inline", "rewrite", "replace", "remove", "实现", "添加", "修复", "修改", "重构", "删除",
+    "implement",
+    "build",
+    "create",
+    "add",
+    "fix",
+    "change",
+    "modify",
+    "refactor",
+    "edit",
+    "write",
+    "delete",
+    "rename",
+    "move",
+    "extract",
+    "inline",
+    "rewrite",
+    "replace",
+    "remove",
+    "实现",
+    "添加",
+    "修复",
+    "修改",
+    "重构",
+    "删除",
 ];
 
 /// Requests that say nothing to go by: the whole request, without its polite words.
 const VAGUE: &[&str] = &[
-    "fix", "improve", "update", "change", "modify", "refactor", "optimise", "optimize", "handle", "do", "take care of",
-    "help", "优化一下", "修一下", "改一下",
+    "fix",
+    "improve",
+    "update",
+    "change",
+    "modify",
+    "refactor",
+    "optimise",
+    "optimize",
+    "handle",
+    "do",
+    "take care of",
+    "help",
+    "优化一下",
+    "修一下",
+    "改一下",
 ];
 /// Words that make a vague request no clearer.
-const FILLER: &[&str] = &["please", "it", "this", "that", "can", "you", "me", "the", "code", "thing", "some", "stuff", "just"];
+const FILLER: &[&str] =
+    &["please", "it", "this", "that", "can", "you", "me", "the", "code", "thing", "some", "stuff", "just"];
 
 /// A chosen role.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -81,6 +81,8 @@ impl Orchestrator {
             Some(Routed::Run(route)) => {
                 let mut plan = Plan::new(request, route, &self.catalogue);
                 plan.missing.extend(references.missing.iter().cloned());
+                plan.missing
+                    .extend(self.catalogue.faults.iter().map(|fault| format!("a role cannot be used: {fault}")));
                 Ok(Preview::Plan(plan))
             }
         }
@@ -225,7 +227,8 @@ impl Orchestrator {
         watch(Event::Planned(Box::new(plan.clone())));
 
         let loaded = self.load(&plan, watch);
-        let bench = Bench { project: &self.project, home: &self.home, journal, config: &self.config, cancel: &self.cancel };
+        let bench =
+            Bench { project: &self.project, home: &self.home, journal, config: &self.config, cancel: &self.cancel };
         let todos = plan.todos();
         let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, todos, named, shared, request, watch };
         let support = crew.support()?;
@@ -239,20 +242,11 @@ impl Orchestrator {
         self.finish(journal, report(journal, request, &plan, changes, missing, support, primary))
     }
 
-    fn record_plan(
-        &self,
-        journal: &Journal,
-        request: &str,
-        plan: &Plan,
-        named: &[ContextRef],
-    ) -> Result<(), RunError> {
+    fn record_plan(&self, journal: &Journal, request: &str, plan: &Plan, named: &[ContextRef]) -> Result<(), RunError> {
         let mut context = BrainTaskContext::new(journal.id().clone(), request);
         context.context_refs = named.to_vec();
-        context.child_context_ids = plan
-            .workers
-            .iter()
-            .filter_map(|worker| format!("{}:{}", journal.id(), worker.role).parse().ok())
-            .collect();
+        context.child_context_ids =
+            plan.workers.iter().filter_map(|worker| format!("{}:{}", journal.id(), worker.role).parse().ok()).collect();
         journal.append(&Record::ContextPlan { context })?;
         journal.append(&Record::TodoPlan {
             todos: plan.todos(),
@@ -289,7 +283,8 @@ impl Orchestrator {
             label: format!("session {id}"),
             content: snapshot.clone().into_bytes(),
         }));
-        let wanted = plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
+        let wanted =
+            plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
         let mut of = None;
         if wanted {
             match git::changes(&self.project) {
@@ -366,7 +361,8 @@ impl Crew<'_> {
             let seen: Vec<Worked> = upstream(i).into_iter().filter_map(|j| settled.get(j).cloned().flatten()).collect();
             let worked = self.call(i, &seen);
             let completed = worked.as_ref().is_ok_and(|w| w.result.progress.status == TaskStatus::Completed);
-            if let (Ok(worked), Some(slot)) = (&worked, done.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i)) {
+            if let (Ok(worked), Some(slot)) = (&worked, done.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i))
+            {
                 *slot = Some(worked.clone());
             }
             (worked, completed)
@@ -529,11 +525,7 @@ fn report(
     }
 }
 
-fn warnings(
-    everyone: &[&Worked],
-    review: Option<&brain_packet::ReviewDecision>,
-    primary_reviews: bool,
-) -> Vec<String> {
+fn warnings(everyone: &[&Worked], review: Option<&brain_packet::ReviewDecision>, primary_reviews: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     for worked in everyone {
         let report = &worked.report;
@@ -543,7 +535,11 @@ fn warnings(
             warnings.push(format!("{}: {}", report.role, report.summary));
         }
         if !report.notes.is_empty() {
-            warnings.push(format!("{}: {} things in its answer were repaired; see its notes", report.role, report.notes.len()));
+            warnings.push(format!(
+                "{}: {} things in its answer were repaired; see its notes",
+                report.role,
+                report.notes.len()
+            ));
         }
         let Some(receipt) = &report.receipt else { continue };
         let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
@@ -557,10 +553,12 @@ fn warnings(
             ));
         }
         if receipt.files.quota_refusals > 0 {
-            warnings.push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
+            warnings
+                .push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
         }
         if receipt.output.dropped_bytes > 0 {
-            warnings.push(format!("{}: {} bytes of its output were not kept", report.role, receipt.output.dropped_bytes));
+            warnings
+                .push(format!("{}: {} bytes of its output were not kept", report.role, receipt.output.dropped_bytes));
         }
         if let Some(error) = &receipt.output.log_error {
             warnings.push(format!("{}: its private log could not be written: {error}", report.role));

@@ -44,9 +44,11 @@ pub fn sarif(report: &RunReport) -> Value {
 }
 
 fn rule_of(found: &ReportFinding) -> String {
-    found.finding.rule.clone().unwrap_or_else(|| {
-        format!("{}/judgement", found.roles.first().map(|role| role.as_str()).unwrap_or("brain"))
-    })
+    found
+        .finding
+        .rule
+        .clone()
+        .unwrap_or_else(|| format!("{}/judgement", found.roles.first().map(|role| role.as_str()).unwrap_or("brain")))
 }
 
 fn result(found: &ReportFinding, rule: &str) -> Value {

@@ -77,23 +77,41 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use proptest::prelude::*;
-    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
     use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
     #[test]
     fn independent_jobs_run_side_by_side() {
         // Each waits for the other inside its run: only two at once get past it.
         let barrier = Barrier::new(2);
-        let outcomes = run_jobs(2, 2, |_| vec![], |i| {
-            barrier.wait();
-            (i, true)
-        });
+        let outcomes = run_jobs(
+            2,
+            2,
+            |_| vec![],
+            |i| {
+                barrier.wait();
+                (i, true)
+            },
+        );
         assert_eq!(outcomes, [Outcome::Done(0), Outcome::Done(1)]);
     }
 
     #[test]
     fn a_failed_job_blocks_those_that_wait_for_it_and_no_others() {
-        let outcomes = run_jobs(4, 2, |i| if i == 1 { vec![0] } else if i == 2 { vec![1] } else { vec![] }, |i| (i, i != 0));
+        let outcomes = run_jobs(
+            4,
+            2,
+            |i| {
+                if i == 1 {
+                    vec![0]
+                } else if i == 2 {
+                    vec![1]
+                } else {
+                    vec![]
+                }
+            },
+            |i| (i, i != 0),
+        );
         assert_eq!(outcomes, [Outcome::Done(0), Outcome::Blocked, Outcome::Blocked, Outcome::Done(3)]);
     }
 

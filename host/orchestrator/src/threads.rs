@@ -20,19 +20,31 @@ const MAX_RUNS: usize = 8;
 pub fn snapshot(home: &Path, reference: &str) -> Result<(SessionId, String), String> {
     let id = find(home, reference).map_err(|e| e.to_string())?;
     let story = SessionStory::read(home, &id).map_err(|e| e.to_string())?;
-    let mut text = format!("# Session {id}\n\nStatus: {}. A snapshot of its records; what its workers saw and thought is not in it.\n", story.status);
+    let mut text = format!(
+        "# Session {id}\n\nStatus: {}. A snapshot of its records; what its workers saw and thought is not in it.\n",
+        story.status
+    );
     let from = story.runs.len().saturating_sub(MAX_RUNS);
     if from > 0 {
         let _ = writeln!(text, "\n{from} earlier runs are left out.");
     }
     for run in story.runs.iter().skip(from) {
-        let _ = writeln!(text, "\n## Request\n\n{}", clip(run.prompt.as_deref().unwrap_or("(not recorded)"), MAX_FIELD_CHARS));
+        let _ = writeln!(
+            text,
+            "\n## Request\n\n{}",
+            clip(run.prompt.as_deref().unwrap_or("(not recorded)"), MAX_FIELD_CHARS)
+        );
         if let Some(summary) = &run.summary {
             let _ = writeln!(text, "\n## Answer\n\n{}", clip(summary, MAX_FIELD_CHARS));
         }
         for worker in &run.workers {
             let status = worker.status.map_or_else(|| "unfinished".to_owned(), |s| format!("{s:?}").to_lowercase());
-            let _ = writeln!(text, "\n### {} ({status})\n\n{}", worker.role, clip(worker.summary.as_deref().unwrap_or(""), 2_000));
+            let _ = writeln!(
+                text,
+                "\n### {} ({status})\n\n{}",
+                worker.role,
+                clip(worker.summary.as_deref().unwrap_or(""), 2_000)
+            );
         }
         for error in &run.errors {
             let _ = writeln!(text, "\n- error: {}", clip(&error.error, 1_200));

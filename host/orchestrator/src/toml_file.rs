@@ -1,13 +1,14 @@
 //! TOML files that people write: read whole or not at all, with the line of what is wrong and the key that was meant.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::plain_file;
 
 /// Bytes of a manifest or configuration file.
 pub const MAX_TOML_BYTES: u64 = 256 << 10;
@@ -55,7 +56,7 @@ pub enum TomlError {
 pub fn read<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, TomlError> {
     let unreadable = |source| TomlError::Unreadable { path: path.to_owned(), source };
     let mut text = String::new();
-    let file = fs::File::open(path).map_err(unreadable)?;
+    let file = plain_file::open(path).map_err(unreadable)?;
     file.take(MAX_TOML_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
     if text.len() as u64 > MAX_TOML_BYTES {
         return Err(TomlError::TooLarge { path: path.to_owned() });

@@ -34,8 +34,10 @@ impl Words {
     /// The first of `verbs` that the request asks for: at its beginning, or after a word that a wish goes on with. "Fix the
     /// parser" and "check and fix it" ask; "review the change" does not.
     pub(crate) fn asks_to<'a>(&self, verbs: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-        const BEFORE: &[&str] =
-            &["to", "and", "then", "also", "please", "you", "must", "should", "let", "lets", "us", "i", "we", "or", "just"];
+        const BEFORE: &[&str] = &[
+            "to", "and", "then", "also", "please", "you", "must", "should", "let", "lets", "us", "i", "we", "or",
+            "just",
+        ];
         verbs.into_iter().find(|verb| {
             if verb.chars().any(is_unspaced) {
                 return self.text.contains(verb);

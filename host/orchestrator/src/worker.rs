@@ -97,8 +97,11 @@ impl Bench<'_> {
             if let Some(parent) = path.parent() {
                 self.folder(parent.to_owned())?;
             }
-            private_file(&path, &file.content)
-                .map_err(|source| RunError::State { what: "a context file", path: path.clone(), source })?;
+            private_file(&path, &file.content).map_err(|source| RunError::State {
+                what: "a context file",
+                path: path.clone(),
+                source,
+            })?;
         }
         let artifacts = self.folder(private.join("artifacts"))?;
         self.started(job, &handoff)?;
@@ -144,9 +147,11 @@ impl Bench<'_> {
 
     fn handoff(&self, job: &Job<'_>) -> HandoffPacket {
         let mut refs = job.named.clone();
-        refs.extend(job.context.iter().map(|file| {
-            ContextRef::new(file.kind, format!("{CONTEXT}/{}", file.path)).labelled(file.label.clone())
-        }));
+        refs.extend(
+            job.context.iter().map(|file| {
+                ContextRef::new(file.kind, format!("{CONTEXT}/{}", file.path)).labelled(file.label.clone())
+            }),
+        );
         self.handoff_for(job.role.name(), job.goal, refs)
     }
 
@@ -197,20 +202,17 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn ended(
-        &self,
-        job: &Job<'_>,
-        handoff: &HandoffPacket,
-        run: Run,
-        artifacts: &Path,
-    ) -> Result<Worked, RunError> {
+    fn ended(&self, job: &Job<'_>, handoff: &HandoffPacket, run: Run, artifacts: &Path) -> Result<Worked, RunError> {
         let Run { mut result, ended, receipt } = run;
         if job.role.name().as_str() == REVIEW {
             result = normalise::expect_review(result);
         }
         let store = self.journal.paths().artifacts();
-        let digests = collect(artifacts, &store, &mut result)
-            .map_err(|source| RunError::State { what: "an artifact", path: store, source })?;
+        let digests = collect(artifacts, &store, &mut result).map_err(|source| RunError::State {
+            what: "an artifact",
+            path: store,
+            source,
+        })?;
         let fault = (ended != Ended::Returned).then(|| Fault {
             code: ended.code().into(),
             message: ended.message(),

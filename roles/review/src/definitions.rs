@@ -34,7 +34,9 @@ pub fn definition(code: &str, lang: Lang) -> Option<Definition> {
             let at = line.find("function ")?;
             (identifier(line.get(at + 9..)?.trim_start())?, !hidden)
         }
-        Lang::Ruby => (identifier(["def ", "class ", "module "].iter().find_map(|keyword| line.strip_prefix(keyword))?)?, false),
+        Lang::Ruby => {
+            (identifier(["def ", "class ", "module "].iter().find_map(|keyword| line.strip_prefix(keyword))?)?, false)
+        }
         Lang::C | Lang::Shell | Lang::Other => return None,
     };
     Some(Definition { name: name.to_owned(), public, signature: signature(line) })
@@ -72,8 +74,19 @@ fn rust(line: &str) -> Option<(&str, bool)> {
         &["default ", "async ", "unsafe ", "extern \"\" ", "const unsafe ", "const async ", "const extern \"\" "],
     );
     let bare = bare.strip_prefix("const ").filter(|after| after.starts_with("fn ")).unwrap_or(bare);
-    let keywords =
-        ["fn ", "struct ", "enum ", "trait ", "type ", "static mut ", "static ", "const ", "mod ", "union ", "macro_rules! "];
+    let keywords = [
+        "fn ",
+        "struct ",
+        "enum ",
+        "trait ",
+        "type ",
+        "static mut ",
+        "static ",
+        "const ",
+        "mod ",
+        "union ",
+        "macro_rules! ",
+    ];
     let name = keywords.iter().find_map(|keyword| bare.strip_prefix(keyword))?;
     Some((identifier(name.trim_start())?, public))
 }

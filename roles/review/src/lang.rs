@@ -72,7 +72,9 @@ pub fn is_test(path: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     in_folder
         || stem.starts_with("test_")
-        || ["_test", "_tests", "_spec", ".test", ".spec", "-test", "Test", "Tests", "Spec"].iter().any(|end| stem.ends_with(end))
+        || ["_test", "_tests", "_spec", ".test", ".spec", "-test", "Test", "Tests", "Spec"]
+            .iter()
+            .any(|end| stem.ends_with(end))
         || matches!(stem, "tests" | "test" | "conftest")
 }
 
@@ -88,7 +90,8 @@ pub fn not_by_hand(path: &str) -> Option<&'static str> {
         }
     }
     let name = file_name(path);
-    let marks = [".min.js", ".min.css", ".pb.go", ".pb.rs", "_pb2.py", ".generated.ts", ".g.cs", ".designer.cs", ".bundle.js"];
+    let marks =
+        [".min.js", ".min.css", ".pb.go", ".pb.rs", "_pb2.py", ".generated.ts", ".g.cs", ".designer.cs", ".bundle.js"];
     marks.iter().any(|mark| name.ends_with(mark)).then_some("generated")
 }
 
@@ -123,7 +126,10 @@ pub const PACKAGE_FILES: &[PackageFiles] = &[
 /// A program whose output is its job: a script, a command, an example, a build step.
 pub fn prints_by_design(path: &str, lang: Lang, text: Option<&str>) -> bool {
     let folder = directories(path).any(|part| {
-        matches!(part, "scripts" | "script" | "bin" | "tools" | "examples" | "example" | "cmd" | "cli" | "xtask" | "benches")
+        matches!(
+            part,
+            "scripts" | "script" | "bin" | "tools" | "examples" | "example" | "cmd" | "cli" | "xtask" | "benches"
+        )
     });
     let name = file_name(path);
     let named = matches!(

@@ -70,9 +70,12 @@ fn support(handoff: &Handoff) -> Vec<Support> {
             summary: result.summary,
             findings: result.findings.into_iter().map(support_finding).collect(),
         },
-        Err(error) => {
-            Support { role: prior.role, status: "unreadable".to_owned(), summary: error.to_string(), findings: Vec::new() }
-        }
+        Err(error) => Support {
+            role: prior.role,
+            status: "unreadable".to_owned(),
+            summary: error.to_string(),
+            findings: Vec::new(),
+        },
     });
     each.collect()
 }

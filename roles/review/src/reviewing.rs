@@ -127,7 +127,10 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
             lower(seen, format!("{what}: {why}"));
         }
         Agreement::Stale { line, hunks, what } => {
-            lower(Seen::Partially, format!("stale diff: {what} (line {line}, {hunks} of {} hunks)", file.hunks.len().max(1)));
+            lower(
+                Seen::Partially,
+                format!("stale diff: {what} (line {line}, {hunks} of {} hunks)", file.hunks.len().max(1)),
+            );
             findings.push(
                 Found::new(
                     Severity::Medium,
@@ -148,7 +151,10 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
     }
     let long = view.long_lines();
     if long > 0 {
-        lower(Seen::Partially, format!("{long} lines are longer than {MAX_LINE_BYTES} bytes and were looked at up to there"));
+        lower(
+            Seen::Partially,
+            format!("{long} lines are longer than {MAX_LINE_BYTES} bytes and were looked at up to there"),
+        );
     }
     entry
 }
@@ -157,8 +163,13 @@ fn unmerged(parsed: &Diff<'_>, coverage: &mut CoverageTable, findings: &mut Find
     for name in &parsed.unmerged {
         let file = name.display();
         findings.push(
-            Found::new(Severity::High, "review/unmerged-path", &file, "The file has a merge conflict that is not resolved")
-                .suggest("Resolve the conflict and `git add` the file"),
+            Found::new(
+                Severity::High,
+                "review/unmerged-path",
+                &file,
+                "The file has a merge conflict that is not resolved",
+            )
+            .suggest("Resolve the conflict and `git add` the file"),
         );
         coverage.add(Coverage {
             file,

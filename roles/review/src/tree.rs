@@ -40,14 +40,19 @@ pub enum Agreement {
 pub fn compare(file: &FileDiff<'_>, content: Result<&Content, &String>) -> Agreement {
     let content = match (file.change, content) {
         (Change::Deleted, Ok(_)) => {
-            return Agreement::Stale { line: 1, hunks: 1, what: "the diff deletes the file, but it is in the workspace" };
+            return Agreement::Stale {
+                line: 1,
+                hunks: 1,
+                what: "the diff deletes the file, but it is in the workspace",
+            };
         }
         (Change::Deleted, Err(_)) => return Agreement::Agrees,
         (_, Err(why)) => return Agreement::Unseen(why.clone()),
         (_, Ok(content)) => content,
     };
     let body = content.bytes.strip_suffix(b"\n").unwrap_or(&content.bytes);
-    let lines: Vec<&[u8]> = if content.bytes.is_empty() { Vec::new() } else { body.split(|byte| *byte == b'\n').collect() };
+    let lines: Vec<&[u8]> =
+        if content.bytes.is_empty() { Vec::new() } else { body.split(|byte| *byte == b'\n').collect() };
     // The last line of a cut file is itself cut.
     let known = if content.cut { lines.len().saturating_sub(1) } else { lines.len() };
 
@@ -75,10 +80,16 @@ pub fn compare(file: &FileDiff<'_>, content: Result<&Content, &String>) -> Agree
     let shown: usize = file.hunks.iter().map(|hunk| hunk.lines.len()).sum();
     if file.change == Change::Added && !content.cut && lines.len() > shown && file.problems.is_empty() {
         let line = u32::try_from(shown).unwrap_or(u32::MAX).saturating_add(1);
-        return Agreement::Stale { line, hunks: 1, what: "the new file has more lines in the workspace than the diff says" };
+        return Agreement::Stale {
+            line,
+            hunks: 1,
+            what: "the new file has more lines in the workspace than the diff says",
+        };
     }
     if beyond {
-        return Agreement::Unseen(format!("it is larger than {MAX_FILE_BYTES} bytes, so its end was not compared with the diff"));
+        return Agreement::Unseen(format!(
+            "it is larger than {MAX_FILE_BYTES} bytes, so its end was not compared with the diff"
+        ));
     }
     Agreement::Agrees
 }

@@ -111,7 +111,9 @@ fn rationale(
 ) -> String {
     let files = plural(coverage.len(), "changed file");
     match verdict {
-        Verdict::Approved => format!("Every one of {files} was seen in full and no finding is above low severity ({counts})."),
+        Verdict::Approved => {
+            format!("Every one of {files} was seen in full and no finding is above low severity ({counts}).")
+        }
         Verdict::Blocked => format!("Nothing of {files} could be seen, so there is nothing to judge."),
         Verdict::ChangesRequested => {
             let mut parts = Vec::new();
@@ -172,7 +174,13 @@ pub fn unreadable(diff: &[u8], support: &[Support]) -> Review {
     )
 }
 
-fn without_change(ending: Ending, summary: &str, rationale: &str, blocking: Vec<String>, support: &[Support]) -> Review {
+fn without_change(
+    ending: Ending,
+    summary: &str,
+    rationale: &str,
+    blocking: Vec<String>,
+    support: &[Support],
+) -> Review {
     Review {
         ending,
         summary: format!("Review: {summary}.{}", compose::text(support)),

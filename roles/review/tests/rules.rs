@@ -14,14 +14,23 @@ fn check(cases: &[Case]) {
         let result = Change::new().edit(path, old, new).review();
         assert_eq!(told(&result), *expected, "{path}\n--- old\n{old}\n--- new\n{new}");
         let weighty = expected.iter().any(|line| !line.ends_with(" low"));
-        assert_eq!(verdict(&result), if weighty { Verdict::ChangesRequested } else { Verdict::Approved }, "{path}: {new}");
+        assert_eq!(
+            verdict(&result),
+            if weighty { Verdict::ChangesRequested } else { Verdict::Approved },
+            "{path}: {new}"
+        );
     }
 }
 
 #[test]
 fn conflict_markers() {
     check(&[
-        ("a.txt", "one\n", "one\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n", &["review/conflict-marker a.txt:2 high"]),
+        (
+            "a.txt",
+            "one\n",
+            "one\n<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> other\n",
+            &["review/conflict-marker a.txt:2 high"],
+        ),
         (
             "a.txt",
             "one\n",
@@ -44,7 +53,12 @@ fn debug_output_per_language() {
         ("src/a.rs", "fn f() {\n}\n", "fn f() {\n    dbg!(1);\n}\n", &["review/debug-output src/a.rs:2 medium"]),
         ("src/a.rs", "fn f() {\n}\n", "fn f() {\n    println!(\"x\");\n}\n", &["review/debug-output src/a.rs:2 low"]),
         ("src/main.rs", "fn main() {\n}\n", "fn main() {\n    println!(\"x\");\n}\n", &[]),
-        ("src/a.rs", "#[cfg(test)]\nmod tests {\n}\n", "#[cfg(test)]\nmod tests {\n    fn a() { println!(\"x\"); }\n}\n", &[]),
+        (
+            "src/a.rs",
+            "#[cfg(test)]\nmod tests {\n}\n",
+            "#[cfg(test)]\nmod tests {\n    fn a() { println!(\"x\"); }\n}\n",
+            &[],
+        ),
         ("a.py", "x = 1\n", "x = 1\nprint(x)\n", &["review/debug-output a.py:2 low"]),
         ("a.py", "x = 1\n", "x = 1\nprint('DEBUG', x)\n", &["review/debug-output a.py:2 medium"]),
         ("a.py", "x = 1\n", "x = 1\nlog.print(x)\n# print(x)\ns = 'print(x)'\n", &[]),
@@ -77,10 +91,20 @@ fn unfinished_work() {
         ("a.test.js", "f();\n", "f();\nmodel.fit(x);\n", &[]),
         ("a.test.js", "f();\n", "f();\nxit('x', () => {});\n", &["review/skipped-test a.test.js:2 medium"]),
         ("tests/a.rs", "fn f() {\n}\n", "#[ignore]\nfn f() {\n}\n", &["review/skipped-test tests/a.rs:1 medium"]),
-        ("test_a.py", "x = 1\n", "x = 1\n@pytest.mark.skip\ndef f(): pass\n", &["review/skipped-test test_a.py:2 medium"]),
+        (
+            "test_a.py",
+            "x = 1\n",
+            "x = 1\n@pytest.mark.skip\ndef f(): pass\n",
+            &["review/skipped-test test_a.py:2 medium"],
+        ),
         ("test_a.py", "x = 1\n", "x = 1\n@pytest.mark.skipif(windows)\ndef f(): pass\n", &[]),
         ("a_test.go", "package a\n", "package a\nt.Skip(\"later\")\n", &["review/skipped-test a_test.go:2 medium"]),
-        ("a.js", "f();\n", "f();\n// const a = 1;\n// f(a);\n// return g(a);\n", &["review/commented-out-code a.js:2 low"]),
+        (
+            "a.js",
+            "f();\n",
+            "f();\n// const a = 1;\n// f(a);\n// return g(a);\n",
+            &["review/commented-out-code a.js:2 low"],
+        ),
         (
             "a.js",
             "f();\n",
@@ -94,14 +118,24 @@ fn unfinished_work() {
 #[test]
 fn weakened_safeguards() {
     check(&[
-        ("a.py", "x = 1\n", "x = 1\nrequests.get(u, verify = False)\n", &["review/tls-verification-disabled a.py:2 high"]),
+        (
+            "a.py",
+            "x = 1\n",
+            "x = 1\nrequests.get(u, verify = False)\n",
+            &["review/tls-verification-disabled a.py:2 high"],
+        ),
         (
             "a.go",
             "package a\n",
             "package a\nc := &tls.Config{InsecureSkipVerify: true}\n",
             &["review/tls-verification-disabled a.go:2 high"],
         ),
-        ("a.js", "f();\n", "f();\nconst o = { rejectUnauthorized: false };\n", &["review/tls-verification-disabled a.js:2 high"]),
+        (
+            "a.js",
+            "f();\n",
+            "f();\nconst o = { rejectUnauthorized: false };\n",
+            &["review/tls-verification-disabled a.js:2 high"],
+        ),
         (
             "ci.yml",
             "a: 1\n",
@@ -109,7 +143,12 @@ fn weakened_safeguards() {
             &["review/tls-verification-disabled ci.yml:2 high"],
         ),
         ("notes.md", "x\n", "x\nnever use verify=False\n", &[]),
-        ("Dockerfile", "FROM a\n", "FROM a\nRUN chmod -R 777 /srv\n", &["review/dangerous-permission Dockerfile:2 medium"]),
+        (
+            "Dockerfile",
+            "FROM a\n",
+            "FROM a\nRUN chmod -R 777 /srv\n",
+            &["review/dangerous-permission Dockerfile:2 medium"],
+        ),
         ("a.py", "x = 1\n", "x = 1\nos.chmod(p, 0o777)\n", &["review/dangerous-permission a.py:2 medium"]),
         ("a.js", "f();\n", "f();\nif (a\u{202e}) {}\n", &["review/hidden-direction a.js:2 high"]),
     ]);
@@ -129,7 +168,12 @@ fn removed_safeguards() {
         ("src/a.rs", "fn f<T: ?Sized>() {\n    a();\n}\n", "fn f<T>() {\n    a();\n}\n", &[]),
         // The whole function goes, and its handling with it.
         ("src/a.rs", "fn f() -> R {\n    g()?;\n    Err(1)\n}\n\nfn k() {}\n", "fn k() {}\n", &[]),
-        ("a.py", "try:\n    f()\nexcept E:\n    g()\nk()\n", "f()\nk()\n", &["review/removed-error-handling a.py:1 medium"]),
+        (
+            "a.py",
+            "try:\n    f()\nexcept E:\n    g()\nk()\n",
+            "f()\nk()\n",
+            &["review/removed-error-handling a.py:1 medium"],
+        ),
         (
             "a.go",
             "package a\nx, err := f()\nif err != nil {\n\treturn err\n}\ng()\n",
@@ -143,8 +187,18 @@ fn removed_safeguards() {
             "def f(a):\n    g(a)\n",
             &["review/removed-validation a.py:2 medium"],
         ),
-        ("a.py", "@login_required\ndef f():\n    g()\n", "def f():\n    g()\n", &["review/removed-auth-check a.py:1 high"]),
-        ("a.py", "@login_required\ndef f():\n    g()\n\nx = 1\n", "x = 1\n", &["review/public-api-without-tests a.py:1 medium"]),
+        (
+            "a.py",
+            "@login_required\ndef f():\n    g()\n",
+            "def f():\n    g()\n",
+            &["review/removed-auth-check a.py:1 high"],
+        ),
+        (
+            "a.py",
+            "@login_required\ndef f():\n    g()\n\nx = 1\n",
+            "x = 1\n",
+            &["review/public-api-without-tests a.py:1 medium"],
+        ),
         ("a.py", "from auth import login_required\nx = 1\n", "x = 1\n", &[]),
         ("a.py", "requests.get(u, verify=True)\n", "requests.get(u)\n", &["review/removed-auth-check a.py:1 high"]),
         (
@@ -185,7 +239,12 @@ fn public_definitions_need_tests() {
         ("src/a.rs", "pub(crate) fn f(a: u8) {}\n", "pub(crate) fn f() {}\n", &[]),
         ("src/main.rs", "pub fn f(a: u8) {}\n", "pub fn f() {}\n", &[]),
         ("src/a.rs", "pub fn f(a: u8) {}\npub fn g() {}\n", "pub fn g() {}\npub fn f(a: u8) {}\n", &[]),
-        ("a.ts", "export function f(a) {}\n", "export function f(a, b) {}\n", &["review/public-api-without-tests a.ts:1 medium"]),
+        (
+            "a.ts",
+            "export function f(a) {}\n",
+            "export function f(a, b) {}\n",
+            &["review/public-api-without-tests a.ts:1 medium"],
+        ),
         (
             "a.py",
             "class A:\n    def f(self):\n        pass\n",
@@ -193,7 +252,12 @@ fn public_definitions_need_tests() {
             &["review/public-api-without-tests a.py:2 medium"],
         ),
         ("a.py", "def g():\n    def f(a):\n        pass\n", "def g():\n    def f(b):\n        pass\n", &[]),
-        ("a.go", "package a\nfunc F() {}\n", "package a\nfunc F(x int) {}\n", &["review/public-api-without-tests a.go:2 medium"]),
+        (
+            "a.go",
+            "package a\nfunc F() {}\n",
+            "package a\nfunc F(x int) {}\n",
+            &["review/public-api-without-tests a.go:2 medium"],
+        ),
         (
             "A.java",
             "class A {\n  public int f() {\n",
@@ -222,7 +286,10 @@ fn files_as_a_whole() {
     assert_eq!(told(&Change::new().add("a.txt", &wide).review()), ["review/large-file a.txt medium"]);
 
     let executable = |name: &str, text: &str| {
-        Change::new().there(name, text).raw(&format!("diff --git a/{name} b/{name}\nold mode 100644\nnew mode 100755\n")).review()
+        Change::new()
+            .there(name, text)
+            .raw(&format!("diff --git a/{name} b/{name}\nold mode 100644\nnew mode 100755\n"))
+            .review()
     };
     assert_eq!(told(&executable("a.py", "x = 1\n")), ["review/made-executable a.py medium"]);
     assert_eq!(told(&executable("a.py", "#!/usr/bin/env python3\n")), ["review/made-executable a.py low"]);
@@ -243,9 +310,15 @@ fn manifests_and_their_locks() {
     let new = "[package]\nname = \"a\"\n\n[dependencies]\nserde = \"1\"\ntoml = \"1\"\n";
     let manifest = || Change::new().edit("Cargo.toml", old, new);
     assert_eq!(told(&manifest().review()), Vec::<String>::new());
-    assert_eq!(told(&manifest().there("Cargo.lock", "").review()), ["review/manifest-without-lock Cargo.toml:6 medium"]);
+    assert_eq!(
+        told(&manifest().there("Cargo.lock", "").review()),
+        ["review/manifest-without-lock Cargo.toml:6 medium"]
+    );
     assert_eq!(told(&manifest().edit("Cargo.lock", "a\n", "b\n").review()), Vec::<String>::new());
-    assert_eq!(told(&Change::new().edit("Cargo.lock", "a\n", "b\n").review()), ["review/lock-without-manifest Cargo.lock low"]);
+    assert_eq!(
+        told(&Change::new().edit("Cargo.lock", "a\n", "b\n").review()),
+        ["review/lock-without-manifest Cargo.lock low"]
+    );
     let renamed = Change::new().edit("Cargo.toml", old, &old.replace("\"a\"", "\"b\"")).there("Cargo.lock", "");
     assert_eq!(told(&renamed.review()), Vec::<String>::new());
     let member = Change::new().edit("crates/x/Cargo.toml", old, new).there("Cargo.lock", "");
@@ -262,14 +335,18 @@ fn manifests_and_their_locks() {
 #[test]
 fn secrets_are_found_in_added_lines_alone_and_never_shown() {
     let key = ["AKIA", "QX3M7ZK2VJ5RWD6T"].concat();
-    let result = Change::new().edit("a.py", "x = 1\ny = 2\n", &format!("x = 1\ny = 2\nprint('debug', '{key}')\n")).review();
+    let result =
+        Change::new().edit("a.py", "x = 1\ny = 2\n", &format!("x = 1\ny = 2\nprint('debug', '{key}')\n")).review();
     assert_eq!(told(&result), ["secret/aws-access-key a.py:3 high", "review/debug-output a.py:3 medium"]);
     assert!(!common::all_text(&result).contains(&key), "{result:?}");
     let decision = result.review.unwrap();
     assert_eq!((decision.decision, decision.blocking_issues.len()), (Verdict::ChangesRequested, 1));
 
     let before = format!("k = '{key}'\nx = 1\n");
-    assert_eq!(told(&Change::new().edit("a.py", &before, &format!("k = '{key}'\nx = 2\n")).review()), Vec::<String>::new());
+    assert_eq!(
+        told(&Change::new().edit("a.py", &before, &format!("k = '{key}'\nx = 2\n")).review()),
+        Vec::<String>::new()
+    );
     // Taking one out is what was asked for; the removed line is not shown either.
     let result = Change::new().edit("a.py", &format!("f('{key}', verify=True)\nx = 1\n"), "x = 1\n").review();
     assert_eq!(told(&result), ["review/removed-auth-check a.py:1 high"]);

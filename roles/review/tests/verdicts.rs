@@ -11,9 +11,13 @@ use CoverageStatus::{Inspected, PartiallyInspected, Skipped};
 
 #[test]
 fn a_change_that_was_seen_and_is_clean_is_approved() {
-    let result = Change::new().edit("a.py", "x = 1\n", "x = 2\n").add("docs/b.md", "text\n").delete("c.txt", "old\n").review();
+    let result =
+        Change::new().edit("a.py", "x = 1\n", "x = 2\n").add("docs/b.md", "text\n").delete("c.txt", "old\n").review();
     assert_eq!(verdict(&result), Verdict::Approved);
-    assert_eq!(coverage(&result), [("a.py".into(), Inspected), ("docs/b.md".into(), Inspected), ("c.txt".into(), Inspected)]);
+    assert_eq!(
+        coverage(&result),
+        [("a.py".into(), Inspected), ("docs/b.md".into(), Inspected), ("c.txt".into(), Inspected)]
+    );
     assert_eq!(result.progress.status, TaskStatus::Completed);
     let decision = result.review.unwrap();
     assert!(decision.required_changes.is_empty() && decision.blocking_issues.is_empty());
@@ -139,7 +143,9 @@ fn a_diff_over_the_bounds_is_cut_and_told() {
     let tail = "x".repeat(99).to_owned() + "\n";
     let big = tail.repeat(review::limits::MAX_FILE_BYTES / 100 + 100);
     let lines = big.lines().count();
-    let change = Change::new().there("a.txt", &big).raw(&format!("--- a/a.txt\n+++ b/a.txt\n@@ -{lines},0 +{lines} @@\n+{tail}"));
+    let change = Change::new()
+        .there("a.txt", &big)
+        .raw(&format!("--- a/a.txt\n+++ b/a.txt\n@@ -{lines},0 +{lines} @@\n+{tail}"));
     assert_eq!(coverage(&change.review()), [("a.txt".to_owned(), PartiallyInspected)]);
 }
 

@@ -4,10 +4,10 @@
 //! only a panic or an engine would say, and nothing that it prints can drive a terminal.
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ pub const AUDIT: &str =
 
 /// Text that only a panic of the host or an error of the engine has. A panic of a guest is quoted without the thread.
 const NEVER: &[&str] = &["thread '", "RUST_BACKTRACE", "wasm backtrace", "wasmtime::"];
+
+/// A run that takes longer hangs, and is killed so that the test can say so. The slowest takes a few seconds.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A project, a home and a folder of roles, and the way to run `brain` on them.
 pub struct Brain {
@@ -177,7 +180,7 @@ impl Brain {
     /// # Panics
     /// When it breaks one of the promises of this module.
     pub fn run(&self, args: &[impl AsRef<OsStr>]) -> Ran {
-        Self::finish(self.command(args).output().unwrap())
+        Self::end(self.command(args))
     }
 
     /// Runs the binary to its end with this on its standard input.
@@ -185,19 +188,16 @@ impl Brain {
     /// # Panics
     /// When it breaks one of the promises of this module.
     pub fn run_with_input(&self, args: &[impl AsRef<OsStr>], input: &[u8]) -> Ran {
-        let mut command = self.command(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let output = std::thread::scope(|scope| {
-            scope.spawn(move || match stdin.write_all(input) {
-                // It may stop reading at its bound.
-                Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("{error}"),
-                _ => {}
-            });
-            child.wait_with_output().unwrap()
-        });
-        Self::finish(output)
+        let mut command = assert_cmd::Command::from_std(self.command(args));
+        Self::finish(command.write_stdin(input).timeout(PATIENCE).output().unwrap())
+    }
+
+    /// Runs a command of the binary to its end.
+    ///
+    /// # Panics
+    /// When it breaks one of the promises of this module.
+    pub fn end(command: Command) -> Ran {
+        Self::finish(assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
     }
 
     /// Holds an output to the promises of this module.

@@ -147,9 +147,9 @@ fn a_component_that_exports_nothing_says_how_to_export() {
 
 #[test]
 fn a_component_of_another_world_says_so() {
-    let command = "package other:world; world w { export go: func(); }";
+    let command = "package other:place; world w { export go: func(); }";
     let module = r#"(module (memory (export "memory") 1) (func (export "go")))"#;
-    let row = fault(&component(module, &[command], "other:world/w"));
+    let row = fault(&component(module, &[command], "other:place/w"));
     assert_eq!((row.item.as_str(), row.offered.as_str()), ("brain:role/worker@1.0.0", "not exported"));
     assert!(row.remedy.unwrap().contains("built for another world"));
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// A project in which no role finds anything.
 fn calm() -> Brain {
-    Brain::in_project(&[("src/lib.rs", "/// Adds.\npub fn add(a: u8, b: u8) -> u8 {\n    a.saturating_add(b)\n}\n")])
+    Brain::in_project(&[("src/lib.rs", "/// The sum of two invoices.\npub fn invoice_total(a: u8, b: u8) -> u8 {\n    a.saturating_add(b)\n}\n")])
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -24,9 +24,9 @@ fn strings(value: &Value) -> Vec<&str> {
 #[test]
 fn an_unknown_flag_or_command_is_named_with_what_was_meant() {
     let brain = calm();
-    let ran = brain.run(&["run", "--jsn", "where is add"]).ended(2);
+    let ran = brain.run(&["run", "--jsn", "where is invoice_total"]).ended(2);
     assert!(ran.err.contains("--jsn") && ran.err.contains("'--json'"), "{ran}");
-    let ran = brain.run(&["rum", "where is add"]).ended(2);
+    let ran = brain.run(&["rum", "where is invoice_total"]).ended(2);
     assert!(ran.err.contains("rum") && ran.err.contains("'run'"), "{ran}");
     let ran = brain.run(&["run", "where", "--fail-on", "urgent"]).ended(2);
     assert!(ran.err.contains("low, medium, high"), "{ran}");
@@ -77,11 +77,11 @@ fn a_vague_request_is_asked_back_before_any_role_runs() {
 #[test]
 fn a_request_may_come_from_standard_input() {
     let brain = calm();
-    let report = brain.run_with_input(&["run", "-", "--json"], b"where is add defined?\n").ended(0).json();
-    assert_eq!(report["task"], "where is add defined?");
+    let report = brain.run_with_input(&["run", "-", "--json"], b"where is invoice_total defined?\n").ended(0).json();
+    assert_eq!(report["task"], "where is invoice_total defined?");
     assert!(report["summary"].as_str().unwrap().contains("src/lib.rs"), "{report}");
     // Bytes that are no text, and bytes that a terminal would obey, are shown harmlessly.
-    let ran = brain.run_with_input(&["run", "-"], b"where is add \xff\x00\x1b[2J\xe2\x80\xae defined?").ended(0);
+    let ran = brain.run_with_input(&["run", "-"], b"where is invoice_total \xff\x00\x1b[2J\xe2\x80\xae defined?").ended(0);
     assert!(ran.out.contains("\\u{1b}[2J") && ran.out.contains("\\u{202e}"), "{ran}");
 }
 
@@ -95,7 +95,7 @@ fn a_request_that_is_too_long_is_refused_with_the_limit() {
     assert!(ran.error("run.too-long").contains("262145"), "{ran}");
     assert!(!brain.home().join("sessions").exists());
     // The longest that is allowed is worked on, and the report is not as long.
-    let longest = format!("where is add {}", "é".repeat(262_144 - 13));
+    let longest = format!("where is invoice_total {}", "é".repeat(262_144 - "where is invoice_total ".len()));
     let ran = brain.run_with_input(&["run", "-"], longest.as_bytes()).ended(0);
     assert!(ran.out.len() < 20_000, "{} bytes", ran.out.len());
 }
@@ -104,7 +104,7 @@ fn a_request_that_is_too_long_is_refused_with_the_limit() {
 fn a_project_that_is_no_folder_is_refused() {
     let brain = calm();
     for project in ["src/lib.rs", "src/lib.rs/below", "nowhere"] {
-        let ran = brain.run(&["run", "where is add", "-C", project]).ended(2);
+        let ran = brain.run(&["run", "where is invoice_total", "-C", project]).ended(2);
         assert!(ran.error("run.project").contains(project), "{ran}");
     }
     brain.run(&["doctor", "-C", "nowhere"]).ended(1);
@@ -113,13 +113,13 @@ fn a_project_that_is_no_folder_is_refused() {
 #[test]
 fn a_missing_reference_is_said_and_the_run_goes_on_but_a_named_one_has_to_exist() {
     let brain = calm();
-    let report = brain.run(&["run", "where is add, see @src/nope.rs and @../x", "--json"]).ended(0).json();
+    let report = brain.run(&["run", "where is invoice_total, see @src/nope.rs and @../x", "--json"]).ended(0).json();
     assert_eq!(
         strings(&report["missing"]),
         ["@src/nope.rs: there is no such file", "@../x: give a path below the project"]
     );
     for bad in ["src/nope.rs", "../x", "/etc/passwd"] {
-        let ran = brain.run(&["role", "run", "librarian", "--goal", "where is add", "--ref", bad]).ended(2);
+        let ran = brain.run(&["role", "run", "librarian", "--goal", "where is invoice_total", "--ref", bad]).ended(2);
         assert!(ran.error("run.reference").contains(bad), "{ran}");
     }
 }
@@ -157,7 +157,9 @@ fn links_in_circles_pipes_and_devices_hold_no_role_up() {
     let places: Vec<&str> =
         report["findings"].as_array().unwrap().iter().filter_map(|f| f["file"].as_str()).collect();
     assert!(places.contains(&"danger/a.py"), "{places:?}");
-    assert!(!places.iter().any(|place| place.contains("passwd") || place.contains("zero")), "{places:?}");
+    let led_out = report["findings"].as_array().unwrap().iter().filter(|f| f["rule"] == "review/symbolic-link" && f["severity"] == "high");
+    assert_eq!(led_out.count(), 2, "links that lead out of the project are findings, and what they lead to is not read");
+    assert!(!report.to_string().contains("root:"), "{report}");
     for worker in report["workers"].as_array().unwrap() {
         assert_eq!(worker["status"], "completed", "{worker}");
     }
@@ -170,13 +172,13 @@ fn a_file_of_five_gigabytes_holds_no_role_up() {
         File::create(brain.project().join(name)).unwrap().set_len(5 << 30).unwrap();
     }
     brain.write("seen.py", "eval(input())\n");
-    let report = brain.run(&["run", "find dangerous calls and where add is", "--json"]).ended(0).json();
+    let report = brain.run(&["run", "find dangerous calls and where invoice_total is", "--json"]).ended(0).json();
     assert_eq!(report["findings"][0]["file"], "seen.py");
     for worker in report["workers"].as_array().unwrap() {
         assert_eq!(worker["status"], "completed", "{worker}");
         assert!(worker["receipt"]["files"]["bytesRead"].as_u64().unwrap() < 64 << 20, "{}", worker["receipt"]["files"]);
-        assert!(strings(&worker["risks"]).iter().any(|risk| risk.contains("huge.py") || risk.contains("too large") || risk.contains("larger")),
-            "{} says nothing of the file that it did not read: {}", worker["role"], worker["risks"]);
+        let said = strings(&worker["risks"]).iter().any(|risk| risk.contains("not looked at") || risk.contains("not read"));
+        assert!(said, "{} says nothing of the files that it did not look at: {}", worker["role"], worker["risks"]);
     }
 }
 
@@ -223,7 +225,7 @@ fn the_home_is_brain_home_or_below_home() {
         let mut command = brain.command(&["run", "fix it"]);
         command.env_remove("BRAIN_HOME").env("HOME", &user);
         command.envs(brain_home.map(|value| ("BRAIN_HOME", value)));
-        Brain::finish(command.output().unwrap()).ended(2)
+        Brain::end(command).ended(2)
     };
     with_home(None);
     with_home(Some(""));
@@ -233,7 +235,7 @@ fn the_home_is_brain_home_or_below_home() {
     // The user database may know a home where the environment does not; a command that writes nothing tells.
     let mut command = brain.command(&["role", "list"]);
     command.env_remove("BRAIN_HOME");
-    let ran = Brain::finish(command.output().unwrap());
+    let ran = Brain::end(command);
     match ran.status {
         0 => assert!(ran.out.contains("/.brain/roles"), "{ran}"),
         _ => assert!(ran.ended(2).error("cli.home").contains("BRAIN_HOME")),
@@ -250,16 +252,16 @@ fn a_home_that_cannot_be_written_stops_the_run_with_the_reason() {
     std::fs::write(brain.path("file"), "in its place").unwrap();
     for home in ["file", "file/below"] {
         let home = brain.path(home);
-        let mut command = brain.command(&["run", "where is add"]);
+        let mut command = brain.command(&["run", "where is invoice_total"]);
         command.env("BRAIN_HOME", &home);
-        let ran = Brain::finish(command.output().unwrap()).ended(1);
+        let ran = Brain::end(command).ended(1);
         let said = ran.error("journal.home-not-writable");
         assert!(said.contains(home.to_str().unwrap()) && said.contains("BRAIN_HOME"), "{said}");
         assert!(said.contains("Not a directory") || said.contains("File exists"), "the system's reason is said: {said}");
     }
     let mut command = brain.command(&["doctor"]);
     command.env("BRAIN_HOME", brain.path("file"));
-    let ran = Brain::finish(command.output().unwrap()).ended(1);
+    let ran = Brain::end(command).ended(1);
     assert!(ran.out.contains("cannot be written"), "{ran}");
 }
 
@@ -275,22 +277,22 @@ fn a_broken_configuration_is_refused_with_its_line_and_what_was_meant() {
         ("[run]\n<html>\n", 2, "schema"),
     ] {
         std::fs::write(&config, text).unwrap();
-        let ran = brain.run(&["run", "where is add"]).ended(1);
+        let ran = brain.run(&["run", "where is invoice_total"]).ended(1);
         let said = ran.error("config.invalid");
         assert!(said.contains(&format!("config.toml:{line}: ")) && said.contains(hint), "{text}: {said}");
         assert!(brain.run(&["doctor"]).ended(1).out.contains(&format!("config.toml:{line}: ")));
     }
     std::fs::write(&config, vec![b'#'; 300 << 10]).unwrap();
-    brain.run(&["run", "where is add"]).ended(1).error("config.too-large");
+    brain.run(&["run", "where is invoice_total"]).ended(1).error("config.too-large");
     std::fs::write(&config, b"\xff\xfe").unwrap();
-    brain.run(&["run", "where is add"]).ended(1).error("config.unreadable");
+    brain.run(&["run", "where is invoice_total"]).ended(1).error("config.unreadable");
     std::fs::remove_file(&config).unwrap();
     std::fs::create_dir(&config).unwrap();
-    brain.run(&["run", "where is add"]).ended(1).error("config.unreadable");
+    brain.run(&["run", "where is invoice_total"]).ended(1).error("config.unreadable");
     std::fs::remove_dir(&config).unwrap();
 
     brain.write(".brain/brain.toml", "[files]\ndenny = []\n");
-    let ran = brain.run(&["run", "where is add"]).ended(1);
+    let ran = brain.run(&["run", "where is invoice_total"]).ended(1);
     assert!(ran.error("config.invalid").contains("brain.toml:2: "), "{ran}");
 }
 
@@ -298,7 +300,7 @@ fn a_broken_configuration_is_refused_with_its_line_and_what_was_meant() {
 fn configuration_that_is_a_pipe_holds_nothing_up() {
     let brain = calm();
     assert!(Command::new("mkfifo").arg(brain.home().join("config.toml")).status().unwrap().success());
-    brain.run(&["run", "where is add"]).ended(1).error("config.unreadable");
+    brain.run(&["run", "where is invoice_total"]).ended(1).error("config.unreadable");
 }
 
 #[test]
@@ -328,9 +330,9 @@ fn findings_change_the_exit_status_when_asked() {
 #[test]
 fn progress_goes_to_standard_error_and_quiet_says_nothing() {
     let brain = calm();
-    let ran = brain.run(&["run", "where is add"]).ended(0);
+    let ran = brain.run(&["run", "where is invoice_total"]).ended(0);
     assert!(ran.err.contains("librarian: completed after "), "{ran}");
-    let quiet = brain.run(&["run", "where is add", "--quiet"]).ended(0);
+    let quiet = brain.run(&["run", "where is invoice_total", "--quiet"]).ended(0);
     assert_eq!(quiet.err, "");
     assert!(quiet.out.contains("src/lib.rs"), "{quiet}");
 }
@@ -360,13 +362,13 @@ fn a_disk_that_is_full_is_an_error() {
     let brain = calm();
     let mut command = brain.command(&["role", "list"]);
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
-    Brain::finish(command.output().unwrap()).ended(1).error("cli.output");
+    Brain::end(command).ended(1).error("cli.output");
 }
 
 #[test]
 fn a_report_is_shown_even_when_the_sarif_file_cannot_be_written() {
     let brain = calm();
-    let ran = brain.run(&["run", "where is add", "--sarif", "nowhere/out.sarif"]).ended(1);
+    let ran = brain.run(&["run", "where is invoice_total", "--sarif", "nowhere/out.sarif"]).ended(1);
     assert!(ran.err.contains("nowhere/out.sarif") && ran.err.contains("code: cli.output"), "{ran}");
     assert!(ran.out.contains("src/lib.rs"), "{ran}");
 }
@@ -374,7 +376,7 @@ fn a_report_is_shown_even_when_the_sarif_file_cannot_be_written() {
 #[test]
 fn a_project_without_git_is_analysed_and_the_review_says_what_it_misses() {
     let brain = calm();
-    let report = brain.run(&["run", "where is add, and review my changes", "--json"]);
+    let report = brain.run(&["run", "where is invoice_total, and review my changes", "--json"]);
     let report = report.json();
     assert!(strings(&report["missing"]).iter().any(|m| m.starts_with("no diff to review: ")), "{}", report["missing"]);
     assert_ne!(report["status"], "approved");

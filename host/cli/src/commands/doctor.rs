@@ -73,7 +73,8 @@ fn home(place: &PlaceArgs) -> Checked {
     let Ok(home) = place.home() else {
         return bad("home", Health::Error, "there is no BRAIN_HOME and no HOME", "set BRAIN_HOME");
     };
-    let probe = std::fs::create_dir_all(&home).and_then(|()| tempfile::Builder::new().prefix(".doctor-").tempfile_in(&home));
+    let probe =
+        std::fs::create_dir_all(&home).and_then(|()| tempfile::Builder::new().prefix(".doctor-").tempfile_in(&home));
     match probe {
         Ok(_) => ok("home", format!("{} can be written", home.display())),
         Err(e) => bad(
@@ -111,18 +112,37 @@ fn git(project: &Path) -> Checked {
     let inside = Command::new("git").args(["rev-parse", "--is-inside-work-tree"]).current_dir(project).output();
     match inside {
         Ok(output) if output.status.success() => ok("git", "the project is a git work tree"),
-        Ok(_) => bad("git", Health::Warning, "the project is not a git work tree", "without git there is no change to review: `git init`"),
-        Err(e) => bad("git", Health::Warning, format!("git cannot be run: {e}"), "install git: without it there is no change to review"),
+        Ok(_) => bad(
+            "git",
+            Health::Warning,
+            "the project is not a git work tree",
+            "without git there is no change to review: `git init`",
+        ),
+        Err(e) => bad(
+            "git",
+            Health::Warning,
+            format!("git cannot be run: {e}"),
+            "install git: without it there is no change to review",
+        ),
     }
 }
 
 fn roles(place: &PlaceArgs) -> Vec<Checked> {
     let (Ok(catalogue), Ok(sandbox)) = (place.catalogue(), place.sandbox()) else {
-        return vec![bad("sandbox", Health::Error, "the sandbox cannot start", "report it with this machine's details")];
+        return vec![bad(
+            "sandbox",
+            Health::Error,
+            "the sandbox cannot start",
+            "report it with this machine's details",
+        )];
     };
     let mut checks = vec![ok(
         "sandbox",
-        format!("wasmtime starts; a call has {} s and {} by default", Limits::default().deadline_ms / 1000, brain_sandbox::show_bytes(Limits::default().memory_bytes)),
+        format!(
+            "wasmtime starts; a call has {} s and {} by default",
+            Limits::default().deadline_ms / 1000,
+            brain_sandbox::show_bytes(Limits::default().memory_bytes)
+        ),
     )];
     for fault in &catalogue.faults {
         let help = miette::Diagnostic::help(fault).map(|h| h.to_string()).unwrap_or_default();

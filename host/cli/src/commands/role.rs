@@ -27,6 +27,20 @@ pub fn role(place: &PlaceArgs, command: &RoleCommand) -> Outcome {
     }
 }
 
+/// The roles that there are, and what looks like a role and is none.
+#[derive(Serialize)]
+pub struct ListedRoles<'a> {
+    roles: Vec<Listed<'a>>,
+    unusable: Vec<Unusable>,
+}
+
+/// A folder that looks like a role's and cannot be used.
+#[derive(Serialize)]
+pub struct Unusable {
+    error: String,
+    help: Option<String>,
+}
+
 /// One role in a list.
 #[derive(Serialize)]
 pub struct Listed<'a> {
@@ -40,7 +54,7 @@ pub struct Listed<'a> {
 fn list(place: &PlaceArgs, json: bool) -> Outcome {
     let catalogue = place.catalogue()?;
     if json {
-        let listed: Vec<_> = catalogue
+        let roles = catalogue
             .iter()
             .map(|role| Listed {
                 name: role.manifest.name.as_str(),
@@ -50,7 +64,10 @@ fn list(place: &PlaceArgs, json: bool) -> Outcome {
                 folder: &role.folder,
             })
             .collect();
-        print_json(&listed)?;
+        let help = |fault| miette::Diagnostic::help(fault).map(|help| help.to_string());
+        let unusable =
+            catalogue.faults.iter().map(|fault| Unusable { error: fault.to_string(), help: help(fault) }).collect();
+        print_json(&ListedRoles { roles, unusable })?;
     } else {
         print(&show::roles(&catalogue, &Catalogue::folders(&place.roles, &place.home()?)))?;
     }
@@ -98,7 +115,11 @@ fn inspect(place: &PlaceArgs, name: &str, json: bool) -> Outcome {
         effective: role.manifest.limits.capped_by(&config.ceiling),
         check: place.sandbox()?.check(&bytes),
     };
-    if json { print_json(&inspected)? } else { print(&show::inspected(&inspected))? }
+    if json {
+        print_json(&inspected)?
+    } else {
+        print(&show::inspected(&inspected))?
+    }
     Ok(if inspected.check.passed() { Exit::Done } else { Exit::Failed })
 }
 

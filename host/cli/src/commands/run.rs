@@ -29,18 +29,19 @@ pub fn run(place: &PlaceArgs, args: &RunArgs) -> Outcome {
 
 /// Shows a report as it was asked for.
 pub fn conclude(report: &RunReport, json: bool, summary_only: bool, output: &OutputArgs) -> Outcome {
-    if let Some(path) = &output.sarif {
-        let text = serde_json::to_string_pretty(&sarif(report)).unwrap_or_default();
-        std::fs::write(path, text + "\n").map_err(|source| {
-            Failure::new(OutputError { what: format!("the SARIF file {}", path.display()), source })
-        })?;
-    }
     if json {
         print_json(report)?;
     } else if summary_only {
         print(&show::summary(report))?;
     } else {
         print(&show::report(report))?;
+    }
+    // After the report, which the reader gets in any case.
+    if let Some(path) = &output.sarif {
+        let text = serde_json::to_string_pretty(&sarif(report)).unwrap_or_default();
+        std::fs::write(path, text + "\n").map_err(|source| {
+            Failure::new(OutputError { what: format!("the SARIF file {}", path.display()), source })
+        })?;
     }
     Ok(match (report.status, output.fail_on) {
         (RunStatus::Failed | RunStatus::Blocked, _) => Exit::Failed,

@@ -46,7 +46,12 @@ pub fn report(report: &RunReport) -> String {
     items(put, "Risks", report.workers.iter().flat_map(|w| w.risks.iter().map(move |r| (w, r))));
     plain(put, "Missing", &report.missing);
     plain(put, "Warnings", &report.warnings);
-    let _ = writeln!(put, "\nSession   {}   {}", report.session_id, faint(&format!("brain sessions show {}", report.session_id)));
+    let _ = writeln!(
+        put,
+        "\nSession   {}   {}",
+        report.session_id,
+        faint(&format!("brain sessions show {}", report.session_id))
+    );
     out
 }
 
@@ -181,8 +186,7 @@ fn review(out: &mut String, decision: &ReviewDecision) {
         }
         more(out, list.len());
     }
-    let inspected =
-        decision.coverage.iter().filter(|c| c.status == brain_packet::CoverageStatus::Inspected).count();
+    let inspected = decision.coverage.iter().filter(|c| c.status == brain_packet::CoverageStatus::Inspected).count();
     if !decision.coverage.is_empty() {
         let _ = writeln!(out, "  {inspected} of {} inspected", count(decision.coverage.len(), "changed file"));
     }
@@ -257,7 +261,8 @@ pub fn plan(plan: &Plan) -> String {
         let _ = writeln!(out, "  {:<12} {phase}   {}", worker.role.as_str(), line(&worker.reason));
         let reads = if worker.reads.is_empty() { "nothing".into() } else { line(&worker.reads.join(" ")) };
         let after: Vec<&str> = worker.after.iter().map(|r| r.as_str()).collect();
-        let after = if after.is_empty() { String::new() } else { format!("; sees the results of {}", after.join(", ")) };
+        let after =
+            if after.is_empty() { String::new() } else { format!("; sees the results of {}", after.join(", ")) };
         let _ = writeln!(out, "    {}", faint(&format!("asks to read {reads}{after}")));
     }
     plain(&mut out, "Missing", &plan.missing);

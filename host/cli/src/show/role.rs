@@ -14,13 +14,23 @@ pub fn roles(catalogue: &Catalogue, folders: &[(PathBuf, Origin)]) -> String {
     let mut out = String::new();
     for role in catalogue.iter() {
         let m = &role.manifest;
-        let _ = writeln!(out, "{:<14} {:<9} {:<8} {}", m.name.as_str(), line(&m.version), role.origin, line(&m.description));
+        let _ = writeln!(
+            out,
+            "{:<14} {:<9} {:<8} {}",
+            m.name.as_str(),
+            line(&m.version),
+            role.origin,
+            line(&m.description)
+        );
     }
     if catalogue.is_empty() {
         let _ = writeln!(out, "There are no roles. Build the vetted ones with `cargo xtask roles`.");
     }
     for fault in &catalogue.faults {
         let _ = writeln!(out, "not usable: {}", line(&fault.to_string()));
+        if let Some(help) = miette::Diagnostic::help(fault) {
+            let _ = writeln!(out, "    -> {}", line(&help.to_string()));
+        }
     }
     let looked: Vec<String> = folders.iter().map(|(path, _)| path.display().to_string()).collect();
     let _ = writeln!(out, "{}", faint(&format!("looked in {}", looked.join(", "))));

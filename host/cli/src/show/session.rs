@@ -17,7 +17,8 @@ pub fn sessions(list: &SessionList) -> String {
         out.push_str("There are no sessions yet: `brain run \"…\"` makes one.\n");
     }
     for session in &list.sessions {
-        let request: String = line(session.prompt.as_deref().unwrap_or("(no request recorded)")).chars().take(MAX_REQUEST).collect();
+        let request: String =
+            line(session.prompt.as_deref().unwrap_or("(no request recorded)")).chars().take(MAX_REQUEST).collect();
         let role = session.primary_role.as_ref().map(|r| r.to_string()).unwrap_or_default();
         let _ = writeln!(out, "{}  {:<10} {role:<12} {request}", session.session_id, session.status);
         if let Some(why) = &session.unreadable {
@@ -44,7 +45,8 @@ pub fn story(story: &SessionStory) -> String {
         let _ = writeln!(out, "\n{} more entries are left out here", story.omitted);
     }
     if story.truncated_records > 0 {
-        let _ = writeln!(out, "\n{} were cut when they were written", count(story.truncated_records as usize, "record"));
+        let _ =
+            writeln!(out, "\n{} were cut when they were written", count(story.truncated_records as usize, "record"));
     }
     skipped(&mut out, &story.skipped);
     out

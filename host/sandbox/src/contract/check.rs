@@ -183,12 +183,13 @@ pub(crate) fn check(bytes: &[u8], max_bytes: u64) -> CheckReport {
         // Faults first, so that none of them is among those cut.
         rows.sort_by_key(|row| !row.state.fails());
         let cut = rows.split_off(MAX_ROWS);
+        let faults = cut.iter().any(|row| row.state.fails());
         rows.push(CheckRow {
             item: format!("{} more rows", cut.len()),
             required: String::new(),
             offered: String::new(),
-            state: if cut.iter().any(|r| r.state.fails()) { RowState::Missing } else { RowState::Extra },
-            remedy: None,
+            state: if faults { RowState::Missing } else { RowState::Extra },
+            remedy: faults.then(|| "mend the rows above, and check again to see these".into()),
         });
     }
     CheckReport::new(rows)

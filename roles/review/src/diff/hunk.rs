@@ -41,7 +41,10 @@ pub fn read<'a>(cursor: &mut Cursor<'a>, problems: &mut Vec<Problem>) -> Option<
 
     while old_left.iter().any(|left| *left > 0) || new_seen < ranges.new_len {
         let Some(raw) = cursor.peek() else {
-            problems.push(Problem { line: cursor.line_number(), what: "a hunk ends before its last line: the diff is cut" });
+            problems.push(Problem {
+                line: cursor.line_number(),
+                what: "a hunk ends before its last line: the diff is cut",
+            });
             return Some(hunk);
         };
         if raw.starts_with(b"\\") {

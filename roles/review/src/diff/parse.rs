@@ -65,11 +65,18 @@ pub fn parse(input: &[u8], max_files: usize) -> Diff<'_> {
             diff.unmerged.push(Name::new(&read_name(rest).map_or_else(|| rest.to_vec(), |(name, _)| name)));
             cursor.next();
         } else {
-            prose = prose || line.is_empty() || line == b"-- " || line.starts_with(b"commit ") || line.starts_with(b"From ");
+            prose = prose
+                || line.is_empty()
+                || line == b"-- "
+                || line.starts_with(b"commit ")
+                || line.starts_with(b"From ");
             let lost_hunk = hunk::opens(line);
             if lost_hunk || (!prose && line.first().is_some_and(|byte| matches!(byte, b'+' | b'-' | b' '))) {
-                let what =
-                    if lost_hunk { "a hunk stands outside any file section" } else { "changed lines stand outside any hunk" };
+                let what = if lost_hunk {
+                    "a hunk stands outside any file section"
+                } else {
+                    "changed lines stand outside any hunk"
+                };
                 let problems = diff.files.last_mut().map_or(&mut diff.problems, |file| &mut file.problems);
                 note(problems, Problem { line: at, what });
             }

@@ -49,7 +49,10 @@ fn names_come_from_whichever_header_line_has_them() {
             ),
             same("ä b.txt"),
         ),
-        (format!("diff --git a/two words b/two words\n--- a/two words\t\n+++ b/two words\t\n{hunk}"), same("two words")),
+        (
+            format!("diff --git a/two words b/two words\n--- a/two words\t\n+++ b/two words\t\n{hunk}"),
+            same("two words"),
+        ),
         ("diff --git a/run me b/run me\nold mode 100644\nnew mode 100755\n".to_owned(), same("run me")),
         (
             "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n".to_owned(),
@@ -137,7 +140,10 @@ fn a_merge_is_read_against_all_its_parents() {
 fn what_has_no_lines_is_told() {
     let input = "diff --git a/logo.png b/logo.png\nnew file mode 100644\nindex 0..1\nBinary files /dev/null and b/logo.png differ\ndiff --git a/p.bin b/p.bin\nindex 1..2 100644\nGIT binary patch\nliteral 3\nKcmZQzWMT#Y01f~L\n\nliteral 3\nKcmZQzWMT#Y01f~L\n\ndiff --git a/sub b/sub\nindex 1..2 160000\n--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-Subproject commit 1\n+Subproject commit 2\ndiff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+../../etc/passwd\n\\ No newline at end of file\n* Unmerged path src/b.rs\n";
     let diff = parse(input.as_bytes(), 10);
-    assert_eq!(files(&diff).iter().map(|file| file.2.clone().unwrap()).collect::<Vec<_>>(), ["logo.png", "p.bin", "sub", "l"]);
+    assert_eq!(
+        files(&diff).iter().map(|file| file.2.clone().unwrap()).collect::<Vec<_>>(),
+        ["logo.png", "p.bin", "sub", "l"]
+    );
     assert_eq!(diff.files.iter().map(|file| file.binary).collect::<Vec<_>>(), [true, true, false, false]);
     assert_eq!(
         diff.files.iter().map(|file| file.is_special()).collect::<Vec<_>>(),
@@ -159,7 +165,10 @@ fn mail_and_log_text_is_no_change() {
 fn what_cannot_be_read_is_a_problem_of_its_file() {
     let cases = [
         ("short", "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n"),
-        ("too few lines", "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\ndiff --git a/y b/y\nold mode 100644\nnew mode 100755\n"),
+        (
+            "too few lines",
+            "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\ndiff --git a/y b/y\nold mode 100644\nnew mode 100755\n",
+        ),
         ("too many lines", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n"),
         ("bad range", "--- a/x\n+++ b/x\n@@ -1 +99999999999 @@\n-a\n+b\n"),
         ("overflow", "--- a/x\n+++ b/x\n@@ -1 +4294967295,3 @@\n-a\n+b\n"),

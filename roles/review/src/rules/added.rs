@@ -23,7 +23,9 @@ fn prints(lang: Lang) -> &'static [&'static str] {
         Lang::Python => &["print", "pprint", "pprint.pprint"],
         Lang::Js => &["console.log", "console.dir", "console.table", "alert"],
         Lang::Go => &["fmt.Println", "fmt.Printf", "fmt.Print", "println", "print"],
-        Lang::Java => &["System.out.println", "System.out.print", "System.out.printf", "System.err.println", "System.err.printf"],
+        Lang::Java => {
+            &["System.out.println", "System.out.print", "System.out.printf", "System.err.println", "System.err.printf"]
+        }
         Lang::Kotlin | Lang::Swift => &["println", "print"],
         Lang::CSharp => &["Console.WriteLine", "Console.Write", "Debug.WriteLine"],
         Lang::Php => &["print_r", "error_log"],
@@ -53,10 +55,15 @@ pub fn debug_output(view: &View<'_>, findings: &mut Findings) {
         }
         if let Some(stop) = stops(view.lang).iter().find(|word| stops_here(&code, word)) {
             findings.push(
-                Found::new(Severity::Medium, "review/debugger", &view.path, format!("`{stop}` stops the program in a debugger"))
-                    .at(number)
-                    .evidence(text.as_ref())
-                    .suggest("Remove the line"),
+                Found::new(
+                    Severity::Medium,
+                    "review/debugger",
+                    &view.path,
+                    format!("`{stop}` stops the program in a debugger"),
+                )
+                .at(number)
+                .evidence(text.as_ref())
+                .suggest("Remove the line"),
             );
         } else if let Some(call) = debug_only(view.lang).iter().find(|name| calls(&code, name)) {
             findings.push(debug(view, number, &text, Severity::Medium, call));
@@ -82,10 +89,15 @@ fn stops_here(code: &str, word: &str) -> bool {
 }
 
 fn debug(view: &View<'_>, line: u32, text: &str, severity: Severity, call: &str) -> Found {
-    Found::new(severity, "review/debug-output", &view.path, format!("`{call}` looks like debug output that was left in"))
-        .at(line)
-        .evidence(text)
-        .suggest("Remove it, or use the project's logger")
+    Found::new(
+        severity,
+        "review/debug-output",
+        &view.path,
+        format!("`{call}` looks like debug output that was left in"),
+    )
+    .at(line)
+    .evidence(text)
+    .suggest("Remove it, or use the project's logger")
 }
 
 fn speaks_of_debugging(text: &str) -> bool {

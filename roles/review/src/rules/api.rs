@@ -29,10 +29,13 @@ pub fn changed_without_tests(views: &[View<'_>], findings: &mut Findings) {
     let sides: Vec<(&View<'_>, Sides)> =
         views.iter().filter(|view| is_public(view)).map(|view| (view, public_definitions(view))).collect();
     // Moved as it is to another file: its callers may still have to change, but its behaviour is the same.
-    let moved: HashSet<(Lang, String)> =
-        sides.iter().flat_map(|(view, sides)| sides.added.iter().map(|(_, d)| (view.lang, d.signature.clone()))).collect();
+    let moved: HashSet<(Lang, String)> = sides
+        .iter()
+        .flat_map(|(view, sides)| sides.added.iter().map(|(_, d)| (view.lang, d.signature.clone())))
+        .collect();
     for (view, sides) in &sides {
-        let now: HashMap<&str, (u32, &Definition)> = sides.added.iter().map(|(line, d)| (d.name.as_str(), (*line, d))).collect();
+        let now: HashMap<&str, (u32, &Definition)> =
+            sides.added.iter().map(|(line, d)| (d.name.as_str(), (*line, d))).collect();
         for (line, old) in &sides.removed {
             let name: String = old.name.chars().take(MAX_NAME_CHARS).collect();
             // Two types of one file may have a method of the same name.

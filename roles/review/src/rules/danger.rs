@@ -74,7 +74,8 @@ pub fn weakened(view: &View<'_>, findings: &mut Findings) {
                 .suggest("Keep the check; trust a private authority by its certificate instead"),
             );
         }
-        let octal = code.contains("chmod(") && code.contains("0777") || code.contains("Chmod(") && code.contains("0777");
+        let octal =
+            code.contains("chmod(") && code.contains("0777") || code.contains("Chmod(") && code.contains("0777");
         if octal || OPEN_TO_ALL.iter().any(|mark| code.contains(mark)) {
             findings.push(
                 Found::new(

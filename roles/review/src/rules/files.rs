@@ -80,7 +80,8 @@ fn mode(view: &View<'_>, findings: &mut Findings) {
         return;
     }
     // A script says by its first line what runs it.
-    let script = view.content.as_ref().is_some_and(|content| content.bytes.starts_with(b"#!")) || view.lang == Lang::Shell;
+    let script =
+        view.content.as_ref().is_some_and(|content| content.bytes.starts_with(b"#!")) || view.lang == Lang::Shell;
     let severity = if script { Severity::Low } else { Severity::Medium };
     findings.push(
         Found::new(severity, "review/made-executable", &view.path, "The file becomes executable")
@@ -121,7 +122,8 @@ fn by_hand(view: &View<'_>, findings: &mut Findings) {
     let marked = view.content.as_ref().is_some_and(|content| {
         let head = String::from_utf8_lossy(content.bytes.get(..1024).unwrap_or(&content.bytes)).into_owned();
         head.lines().take(5).any(|line| {
-            (line.contains("DO NOT EDIT") && line.to_ascii_lowercase().contains("generated")) || line.contains("@generated")
+            (line.contains("DO NOT EDIT") && line.to_ascii_lowercase().contains("generated"))
+                || line.contains("@generated")
         })
     });
     if marked && view.diff.change == Change::Modified {
@@ -141,7 +143,9 @@ pub fn packages(views: &[View<'_>], exists: impl Fn(&str) -> bool, findings: &mu
             let name = file_name(&view.path);
             if files.locks.contains(&name) && view.diff.change != Change::Deleted {
                 // A workspace has its lock at the root and its manifests below.
-                let near = views.iter().any(|other| file_name(&other.path) == files.manifest && other.path.starts_with(&folder));
+                let near = views
+                    .iter()
+                    .any(|other| file_name(&other.path) == files.manifest && other.path.starts_with(&folder));
                 if !near {
                     findings.push(
                         Found::new(
@@ -165,8 +169,10 @@ pub fn packages(views: &[View<'_>], exists: impl Fn(&str) -> bool, findings: &mu
                     rest = parent;
                 }
                 above.push("");
-                let locks: Vec<String> =
-                    above.iter().flat_map(|folder| files.locks.iter().map(move |lock| format!("{folder}{lock}"))).collect();
+                let locks: Vec<String> = above
+                    .iter()
+                    .flat_map(|folder| files.locks.iter().map(move |lock| format!("{folder}{lock}")))
+                    .collect();
                 let stale = !locks.iter().any(|lock| touched(lock).is_some()) && locks.iter().any(|lock| exists(lock));
                 if stale {
                     findings.push(

@@ -15,19 +15,30 @@ pub fn unfinished(view: &View<'_>, findings: &mut Findings) {
     }
     for (line, text) in view.added() {
         let parts = split(&text, view.lang);
-        let placeholder = ["todo!", "unimplemented!"].iter().find(|name| view.lang == Lang::Rust && calls(&parts.code, name));
+        let placeholder =
+            ["todo!", "unimplemented!"].iter().find(|name| view.lang == Lang::Rust && calls(&parts.code, name));
         if let Some(name) = placeholder {
             findings.push(
-                Found::new(Severity::Medium, "review/unfinished-code", &view.path, format!("`{name}` panics when it is reached"))
-                    .at(line)
-                    .evidence(text.as_ref())
-                    .suggest("Write the missing code, or return an error that says what is not supported"),
+                Found::new(
+                    Severity::Medium,
+                    "review/unfinished-code",
+                    &view.path,
+                    format!("`{name}` panics when it is reached"),
+                )
+                .at(line)
+                .evidence(text.as_ref())
+                .suggest("Write the missing code, or return an error that says what is not supported"),
             );
         } else if raises(&parts.code) && text.to_ascii_lowercase().contains("not implemented") {
             findings.push(
-                Found::new(Severity::Low, "review/unfinished-code", &view.path, "This code fails with \"not implemented\"")
-                    .at(line)
-                    .evidence(text.as_ref()),
+                Found::new(
+                    Severity::Low,
+                    "review/unfinished-code",
+                    &view.path,
+                    "This code fails with \"not implemented\"",
+                )
+                .at(line)
+                .evidence(text.as_ref()),
             );
         }
         if let Some(word) =
@@ -107,7 +118,8 @@ pub fn commented_code(view: &View<'_>, findings: &mut Findings) {
     for (line, text) in view.added() {
         let parts = split(&text, view.lang);
         // `///`, `//!` and `/**` are documentation.
-        let comment = parts.comment.filter(|comment| parts.code.trim().is_empty() && !comment.starts_with(['/', '!', '*']));
+        let comment =
+            parts.comment.filter(|comment| parts.code.trim().is_empty() && !comment.starts_with(['/', '!', '*']));
         let follows = run.last().is_none_or(|(last, _)| last.checked_add(1) == Some(line));
         if comment.is_none() || !follows {
             report_run(view, &run, likely, findings);
@@ -146,10 +158,12 @@ fn reads_like_code(comment: &str) -> bool {
         || text.ends_with("):")
         || text.ends_with(");")
         || text.ends_with(')') && text.contains('(') && !text.contains(". ");
-    let opens =
-        ["return ", "if (", "for (", "while (", "import ", "from ", "def ", "let ", "const ", "var ", "fn ", "func ", "else"]
-            .iter()
-            .any(|word| text.starts_with(word));
+    let opens = [
+        "return ", "if (", "for (", "while (", "import ", "from ", "def ", "let ", "const ", "var ", "fn ", "func ",
+        "else",
+    ]
+    .iter()
+    .any(|word| text.starts_with(word));
     let assigns = text.contains(" = ") && text.split_whitespace().count() <= 8;
     ends || assigns || (opens && text.contains(['(', '=', '{']))
 }

@@ -21,10 +21,15 @@ pub fn conflicts(view: &View<'_>, findings: &mut Findings) {
         };
         if starts {
             findings.push(
-                Found::new(Severity::High, "review/conflict-marker", &view.path, "A merge conflict marker is left in the file")
-                    .at(line.line)
-                    .evidence(super::text_of(line))
-                    .suggest("Resolve the conflict: keep the lines that are meant and remove every marker"),
+                Found::new(
+                    Severity::High,
+                    "review/conflict-marker",
+                    &view.path,
+                    "A merge conflict marker is left in the file",
+                )
+                .at(line.line)
+                .evidence(super::text_of(line))
+                .suggest("Resolve the conflict: keep the lines that are meant and remove every marker"),
             );
         }
     }
@@ -49,7 +54,10 @@ pub fn hidden_direction(view: &View<'_>, findings: &mut Findings) {
                     Severity::High,
                     "review/hidden-direction",
                     &view.path,
-                    format!("An invisible character (U+{:04X}) changes the order in which the line is shown", u32::from(c)),
+                    format!(
+                        "An invisible character (U+{:04X}) changes the order in which the line is shown",
+                        u32::from(c)
+                    ),
                 )
                 .at(line)
                 .evidence(text)

@@ -82,9 +82,9 @@ impl<'a> View<'a> {
         }
         self.test
             || (self.lang == Lang::Rust
-                && self
-                    .added()
-                    .any(|(line, text)| self.is_test_line(line) || text.contains("test]") || text.contains("#[cfg(test)]")))
+                && self.added().any(|(line, text)| {
+                    self.is_test_line(line) || text.contains("test]") || text.contains("#[cfg(test)]")
+                }))
     }
 }
 
@@ -126,11 +126,16 @@ impl Findings {
 
     /// The findings, the worst [`MAX_FINDINGS`] of them sorted by place, and the number of those that are left out.
     pub fn finish(mut self) -> (Vec<Found>, usize) {
-        self.kept.sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.file.cmp(&b.file)).then(a.line.cmp(&b.line)));
+        self.kept
+            .sort_by(|a, b| b.severity.cmp(&a.severity).then_with(|| a.file.cmp(&b.file)).then(a.line.cmp(&b.line)));
         let over = self.kept.len().saturating_sub(MAX_FINDINGS);
         self.kept.truncate(MAX_FINDINGS);
         self.kept.sort_by(|a, b| {
-            a.file.cmp(&b.file).then(a.line.cmp(&b.line)).then(b.severity.cmp(&a.severity)).then_with(|| a.rule.cmp(&b.rule))
+            a.file
+                .cmp(&b.file)
+                .then(a.line.cmp(&b.line))
+                .then(b.severity.cmp(&a.severity))
+                .then_with(|| a.rule.cmp(&b.rule))
         });
         (self.kept, self.cut + over)
     }

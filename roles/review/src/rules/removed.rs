@@ -25,7 +25,9 @@ impl Moves {
     pub fn note(&mut self, view: &View<'_>) {
         for (side, lines) in [(Side::Added, &mut self.added), (Side::Removed, &mut self.removed)] {
             lines.extend(
-                view.lines(side).map(|line| text_of(line).trim().to_owned()).filter(|text| text.len() >= MIN_MOVED_CHARS),
+                view.lines(side)
+                    .map(|line| text_of(line).trim().to_owned())
+                    .filter(|text| text.len() >= MIN_MOVED_CHARS),
             );
         }
     }
@@ -97,8 +99,11 @@ pub fn guards(view: &View<'_>, moves: &Moves, findings: &mut Findings) {
         deleted_tests(view, findings);
         return;
     }
-    let kept_names: HashSet<String> =
-        view.added().filter_map(|(_, text)| definition(&split(&text, view.lang).code, view.lang)).map(|d| d.name).collect();
+    let kept_names: HashSet<String> = view
+        .added()
+        .filter_map(|(_, text)| definition(&split(&text, view.lang).code, view.lang))
+        .map(|d| d.name)
+        .collect();
     for hunk in &view.diff.hunks {
         hunk_guards(view, hunk, moves, &kept_names, findings);
     }
@@ -121,8 +126,9 @@ fn hunk_guards(view: &View<'_>, hunk: &Hunk<'_>, moves: &Moves, kept_names: &Has
         // Places on a side of what is not on the other side, somewhere in the change.
         let side = |side: Side, elsewhere: &HashSet<String>| -> Vec<usize> {
             let lines = hunk.lines.iter().enumerate().filter(|(at, line)| line.side == side && !gone.contains(at));
-            let is_one =
-                |text: &str| !elsewhere.contains(text.trim()) && (guard.is_one)(&split(text, view.lang).code, text, view.lang);
+            let is_one = |text: &str| {
+                !elsewhere.contains(text.trim()) && (guard.is_one)(&split(text, view.lang).code, text, view.lang)
+            };
             lines.filter(|(_, line)| is_one(&text_of(line))).map(|(at, _)| at).collect()
         };
         let mut lost = side(Side::Removed, &moves.added);
@@ -160,8 +166,9 @@ fn whole_definitions(view: &View<'_>, hunk: &Hunk<'_>, kept_names: &HashSet<Stri
         let code = split(&text, view.lang).code;
         let start = code.trim();
         if let Some(column) = inside {
-            let belongs =
-                start.is_empty() || indent(&code) > column || (indent(&code) == column && start.starts_with(['}', ')']));
+            let belongs = start.is_empty()
+                || indent(&code) > column
+                || (indent(&code) == column && start.starts_with(['}', ')']));
             if belongs {
                 places.insert(at);
                 continue;
@@ -206,7 +213,9 @@ fn question_mark(code: &str) -> bool {
     code.match_indices('?').any(|(at, _)| {
         let before = code.get(..at).is_some_and(|head| head.ends_with(ends));
         let after = code.get(at + 1..).is_none_or(|tail| {
-            tail.chars().next().is_none_or(|c| matches!(c, ';' | ')' | '.' | ',' | '?' | '}' | ']') || c.is_whitespace())
+            tail.chars()
+                .next()
+                .is_none_or(|c| matches!(c, ';' | ')' | '.' | ',' | '?' | '}' | ']') || c.is_whitespace())
         });
         before && after
     })
@@ -215,9 +224,9 @@ fn question_mark(code: &str) -> bool {
 fn assertion(code: &str, lang: Lang) -> bool {
     let start = code.trim_start();
     match lang {
-        Lang::Rust => {
-            ["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "assert_matches!"].iter().any(|name| calls(code, name))
-        }
+        Lang::Rust => ["assert!", "assert_eq!", "assert_ne!", "debug_assert!", "assert_matches!"]
+            .iter()
+            .any(|name| calls(code, name)),
         Lang::Python => start.starts_with("assert ") || start.starts_with("assert(") || code.contains("self.assert"),
         Lang::Js => calls(code, "expect") || calls(code, "assert") || start.starts_with("assert."),
         Lang::Go => {
@@ -340,8 +349,9 @@ fn auth(code: &str, raw: &str, _: Lang) -> bool {
         .trim_start()
         .strip_prefix('@')
         .is_some_and(|name| guards.iter().any(|word| name.contains(word)) && !name.starts_with("author "));
-    let definition =
-        ["def ", "fn ", "function ", "func ", "pub fn ", "export "].iter().any(|keyword| lower.trim_start().starts_with(keyword));
+    let definition = ["def ", "fn ", "function ", "func ", "pub fn ", "export "]
+        .iter()
+        .any(|keyword| lower.trim_start().starts_with(keyword));
     decorator
         || !definition
             && (named.iter().any(|word| lower.contains(word))

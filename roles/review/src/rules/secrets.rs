@@ -23,12 +23,18 @@ pub fn added(view: &View<'_>, findings: &mut Findings) {
     }
     for hit in secret_scan::scan(&view.path, &text) {
         let at = usize::try_from(hit.line).ok().and_then(|line| numbers.get(line.saturating_sub(1)));
-        let mut found =
-            Found::new(severity(hit.severity), "secret/unnamed", &view.path, format!("The change adds a secret: {}", hit.what));
+        let mut found = Found::new(
+            severity(hit.severity),
+            "secret/unnamed",
+            &view.path,
+            format!("The change adds a secret: {}", hit.what),
+        );
         found.rule = Cow::Borrowed(hit.rule);
         found.evidence = Some(hit.masked);
         found.line = at.copied();
-        findings.push(found.suggest("Take it out of the change, revoke it, and load it from the environment or a secret store"));
+        findings.push(
+            found.suggest("Take it out of the change, revoke it, and load it from the environment or a secret store"),
+        );
     }
 }
 

@@ -44,6 +44,23 @@ pub(crate) fn stat(path: &str) -> String {
     })
 }
 
+pub(crate) fn readlink(path: &str) -> String {
+    told(fs::read_link(path), |target| target.display().to_string())
+}
+
+pub(crate) fn open_often(rest: &str) -> String {
+    let (times, path) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (mut opened, mut sizes) = (0u64, std::collections::BTreeSet::new());
+    for _ in 0..number(times, 1) {
+        if let Ok(bytes) = fs::read(path) {
+            opened += 1;
+            sizes.insert(bytes.len());
+        }
+    }
+    let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+    format!("{opened} opened, sizes {}", sizes.join(", "))
+}
+
 pub(crate) fn write(path: &str) -> String {
     told(fs::write(path, FIVE), |()| "5 bytes".to_owned())
 }
@@ -132,4 +149,26 @@ pub(crate) fn many(most: u64) -> String {
         }
     }
     format!("ok {most} files")
+}
+
+/// Files that are removed while they are open, and are then kept open or not.
+pub(crate) fn nameless(rest: &str, keep: bool) -> String {
+    let (count, bytes) = rest.split_once(' ').unwrap_or((rest, "1"));
+    let content = vec![b'n'; number(bytes, 1) as usize];
+    let mut held = Vec::new();
+    for done in 0..number(count, 1) {
+        let make = || {
+            let path = "/artifacts/nameless";
+            let mut file = File::create(path)?;
+            fs::remove_file(path)?;
+            file.write_all(&content)?;
+            Ok(file)
+        };
+        match make() {
+            Ok(file) if keep => held.push(file),
+            Ok(_) => {}
+            Err(error) => return format!("{} after {done}", told::<()>(Err(error), |()| String::new())),
+        }
+    }
+    format!("ok {count} files")
 }

@@ -9,6 +9,8 @@
 //! | `open <path>` | opens and reads a file: `ok <bytes> bytes` |
 //! | `list <path>` | lists a directory: `ok <names>: a, b` |
 //! | `stat <path>` | metadata: `ok <kind> <bytes> bytes` |
+//! | `readlink <path>` | the target of a symbolic link |
+//! | `open-often <n> <path>` | opens and reads a file n times: how often it opened, and the sizes that it had |
 //! | `write <path>` | creates the file with five bytes |
 //! | `append <path>`, `truncate <path>`, `remove <path>`, `mkdir <path>`, `rmdir <path>` | as named |
 //! | `rename <from> -> <to>`, `hardlink <from> -> <to>`, `symlink <target> -> <new>` | as named, across preopens too |
@@ -32,6 +34,8 @@
 //! | `exit <code>` | exits the process |
 //! | `artifact <name> <bytes>` | leaves one artifact of that size |
 //! | `artifact-flood` | one artifact that grows until an error |
+//! | `nameless <n> <bytes>` | n artifacts of that size, each removed while it stays open |
+//! | `nameless-closed <n> <bytes>` | the same, each closed after it is removed |
 //! | `many-files [n]` | n empty artifacts (default 100,000) or until an error |
 //! | `model`, `tools` | calls every function of the import and reports the answers |
 //! | `random [bytes]` | asks for random bytes in one call (default 16) |
@@ -60,6 +64,8 @@ pub fn run(handoff: Handoff) -> WorkerResult {
         "open" => files::open(rest),
         "list" => files::list(rest),
         "stat" => files::stat(rest),
+        "readlink" => files::readlink(rest),
+        "open-often" => files::open_often(rest),
         "write" => files::write(rest),
         "append" => files::append(rest),
         "truncate" => files::truncate(rest),
@@ -73,6 +79,8 @@ pub fn run(handoff: Handoff) -> WorkerResult {
         "handles" => files::handles(number(rest, 100_000)),
         "artifact" => files::artifact(rest),
         "artifact-flood" => files::artifact_flood(),
+        "nameless" => files::nameless(rest, true),
+        "nameless-closed" => files::nameless(rest, false),
         "many-files" => files::many(number(rest, 100_000)),
         "spin" => endless::spin(),
         "alloc" => endless::alloc(),
