@@ -23,6 +23,7 @@
 mod artifacts;
 mod config;
 mod error;
+mod gate;
 mod git;
 mod manifest;
 mod plain_file;

@@ -221,7 +221,7 @@ impl Orchestrator {
         if named.is_empty() || !only_named {
             named.insert(0, ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
         }
-        let (shared, changes) = self.context(request, &references, &plan, &mut missing);
+        let (shared, changes, cut) = self.context(request, &references, &plan, &mut missing);
         self.start(journal, request, Some(&plan))?;
         self.record_plan(journal, request, &plan, &named)?;
         watch(Event::Planned(Box::new(plan.clone())));
@@ -256,14 +256,14 @@ impl Orchestrator {
         Ok(())
     }
 
-    /// The context files that every worker may make use of, and what the diff is of.
+    /// The context files that every worker may make use of, what the diff is of, and what is not in it.
     fn context(
         &self,
         request: &str,
         references: &References,
         plan: &Plan,
         missing: &mut Vec<String>,
-    ) -> (Vec<ContextFile>, Option<String>) {
+    ) -> (Vec<ContextFile>, Option<String>, Vec<String>) {
         let mut text = format!("# Request\n\n{request}\n");
         if !references.missing.is_empty() {
             text.push_str("\n# Referred to, and not there\n\n");
@@ -285,7 +285,7 @@ impl Orchestrator {
         }));
         let wanted =
             plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
-        let mut of = None;
+        let (mut of, mut not_shown) = (None, Vec::new());
         if wanted {
             match git::changes(&self.project) {
                 Ok(changes) => {
@@ -297,11 +297,12 @@ impl Orchestrator {
                         content: changes.diff,
                     });
                     of = Some(changes.of);
+                    not_shown = changes.cut;
                 }
                 Err(why) => missing.push(format!("no diff to review: {why}")),
             }
         }
-        (files, of)
+        (files, of, not_shown)
     }
 
     fn manifest_of(&self, role: &RoleName) -> Option<&Installed> {

@@ -14,6 +14,7 @@ use brain_sandbox::{
 use crate::artifacts::{collect, private_file, private_folder};
 use crate::config::Config;
 use crate::error::RunError;
+use crate::gate::gate_review;
 use crate::manifest::Manifest;
 use crate::plan::PlanPhase;
 use crate::report::{Fault, WorkerReport};
@@ -51,6 +52,8 @@ pub(crate) struct Bench<'a> {
     pub journal: &'a Journal,
     pub config: &'a Config,
     pub cancel: &'a CancelToken,
+    /// What of the change is not in the diff that reviewers are shown.
+    pub cut: &'a [String],
 }
 
 /// One worker that is to be called.
@@ -205,7 +208,7 @@ impl Bench<'_> {
     fn ended(&self, job: &Job<'_>, handoff: &HandoffPacket, run: Run, artifacts: &Path) -> Result<Worked, RunError> {
         let Run { mut result, ended, receipt } = run;
         if job.role.name().as_str() == REVIEW {
-            result = normalise::expect_review(result);
+            result = gate_review(normalise::expect_review(result), self.cut);
         }
         let store = self.journal.paths().artifacts();
         let digests = collect(artifacts, &store, &mut result).map_err(|source| RunError::State {

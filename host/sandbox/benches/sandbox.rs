@@ -3,7 +3,14 @@
 //! The first number is a ratio: one isolated run of a role through the whole API (grants opened, fresh store, typed call,
 //! reply normalised, receipt made) against the same component instantiated and called with wasmtime and its stock WASI
 //! alone. Both are measured in turns in one process, so that a busy machine is busy for both.
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark reports and fails loudly")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a benchmark reports and fails loudly"
+)]
 
 #[path = "sandbox/bench.rs"]
 mod bench;

@@ -45,10 +45,8 @@ impl CompileCache {
     /// The compiled form of `bytes`, from the cache or else compiled and put there. A cache that cannot be read or
     /// written is as good as none.
     pub(crate) fn component(&self, engine: &Engine, bytes: &[u8], digest: &Digest) -> wasmtime::Result<Component> {
-        let path = self
-            .dir
-            .as_ref()
-            .map(|dir| dir.join(format!("{}-{:016x}.cwasm", digest.as_str(), self.compatibility)));
+        let path =
+            self.dir.as_ref().map(|dir| dir.join(format!("{}-{:016x}.cwasm", digest.as_str(), self.compatibility)));
         if let Some(component) = path.as_deref().and_then(read).and_then(|code| deserialize(engine, &code)) {
             return Ok(component);
         }

@@ -76,7 +76,9 @@ impl Ended {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Returned | Self::Cancelled | Self::Refused { .. } => None,
-            Self::Trapped { .. } => Some("this is a fault of the role: report it to its author with the private log".into()),
+            Self::Trapped { .. } => {
+                Some("this is a fault of the role: report it to its author with the private log".into())
+            }
             Self::Killed { limit, .. } => Some(match limit.key() {
                 Some(key) => format!("if the role needs more, raise `{key}` below `[limits]` of its role.toml"),
                 None => "this bound is fixed: the role has to do with it".into(),
@@ -132,7 +134,10 @@ pub(crate) fn classify(error: &wasmtime::Error, state: &State, limits: &Limits) 
         let in_guest = error.downcast_ref::<WasmBacktrace>().is_some();
         return killed(if in_guest { LimitName::HostCall } else { LimitName::Result }, None);
     }
-    if root.contains("instance count too high") || root.contains("memory count too high") || root.contains("table count too high") {
+    if root.contains("instance count too high")
+        || root.contains("memory count too high")
+        || root.contains("table count too high")
+    {
         return killed(LimitName::Instances, None);
     }
     match trap {

@@ -55,12 +55,7 @@ impl Limiter {
 }
 
 impl ResourceLimiter for Limiter {
-    fn memory_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        _maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let wanted = self.memory.saturating_add(desired.saturating_sub(current));
         if wanted > self.memory_limit {
             return Ok(self.refuse(LimitName::Memory, wanted));
@@ -70,12 +65,7 @@ impl ResourceLimiter for Limiter {
         Ok(true)
     }
 
-    fn table_growing(
-        &mut self,
-        current: usize,
-        desired: usize,
-        _maximum: Option<usize>,
-    ) -> wasmtime::Result<bool> {
+    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> wasmtime::Result<bool> {
         let wanted = self.tables.saturating_add(desired.saturating_sub(current));
         if wanted > self.table_limit {
             return Ok(self.refuse(LimitName::TableElements, wanted));

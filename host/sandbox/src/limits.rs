@@ -145,7 +145,7 @@ impl LimitName {
     /// `value` with its unit, for a reader: `60 s`, `256 MiB`, `1024`.
     pub fn show(self, value: u64) -> String {
         match self {
-            Self::Deadline if value >= 1000 && value % 1000 == 0 => format!("{} s", value / 1000),
+            Self::Deadline if value >= 1000 && value.is_multiple_of(1000) => format!("{} s", value / 1000),
             Self::Deadline => format!("{value} ms"),
             Self::Memory | Self::Result | Self::Stack | Self::HostCall => show_bytes(value),
             Self::TableElements | Self::OpenHandles | Self::Instances => value.to_string(),

@@ -3,9 +3,9 @@
 //! Language runtimes import WASI that they never use, so an import is not read as a need: a standard interface that is never
 //! granted is linked to a stub that denies and counts. An import that nobody has heard of fails the load.
 
+use wasmtime::Engine;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker};
-use wasmtime::Engine;
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
 use wasmtime_wasi::p2::bindings::sync::io;
@@ -13,11 +13,11 @@ use wasmtime_wasi::p2::bindings::{cli, clocks, random};
 use wasmtime_wasi::random::WasiRandom;
 
 use crate::contract::bindings::brain::role as contract;
+use crate::files::HasFiles;
 use crate::files::bindings::wasi::filesystem;
 use crate::state::State;
 use crate::wasi::io::{HasIo, HasTable};
 use crate::wasi::stub;
-use crate::files::HasFiles;
 
 /// What this host has for an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,8 @@ const REAL: &[&str] = &[
 ];
 
 /// Standard packages of which every other interface is stubbed.
-const STANDARD: &[&str] = &["wasi:cli/", "wasi:clocks/", "wasi:config/", "wasi:http/", "wasi:keyvalue/", "wasi:logging/", "wasi:sockets/"];
+const STANDARD: &[&str] =
+    &["wasi:cli/", "wasi:clocks/", "wasi:config/", "wasi:http/", "wasi:keyvalue/", "wasi:logging/", "wasi:sockets/"];
 
 /// Interfaces of the contract that a component may import. `packets` has types only.
 const CONTRACT: &[&str] = &["brain:role/packets", "brain:role/model", "brain:role/tools"];

@@ -74,10 +74,7 @@ pub(crate) struct OutputCounts {
 impl Output {
     /// Keeps at most `limit` bytes, shared evenly between the streams and their ends.
     pub(crate) fn new(limit: u64) -> Self {
-        Self {
-            kept: Arc::default(),
-            half: usize::try_from(limit / 4).unwrap_or(usize::MAX),
-        }
+        Self { kept: Arc::default(), half: usize::try_from(limit / 4).unwrap_or(usize::MAX) }
     }
 
     /// A handle that the guest's stream is made from.
@@ -203,10 +200,7 @@ mod tests {
         let mut log = Vec::new();
         output.write_log(&mut log).unwrap();
         let log = String::from_utf8(log).unwrap();
-        assert_eq!(
-            log,
-            "--- stdout: 17 bytes\nabcd\n--- stdout: 9 bytes dropped here\nnopq\n"
-        );
+        assert_eq!(log, "--- stdout: 17 bytes\nabcd\n--- stdout: 9 bytes dropped here\nnopq\n");
         assert_eq!(output.counts().dropped, 9);
     }
 

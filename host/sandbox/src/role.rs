@@ -119,13 +119,8 @@ impl Role {
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(output.stream(Which::Stdout)).stderr(output.stream(Which::Stderr));
         quiet::quieten(&mut wasi, Sha256::digest(call.handoff.id.as_str()).into());
-        let state = State::new(
-            wasi.build(),
-            files,
-            lifetime.clone(),
-            Limiter::new(&call.limits),
-            call.limits.open_handles,
-        );
+        let state =
+            State::new(wasi.build(), files, lifetime.clone(), Limiter::new(&call.limits), call.limits.open_handles);
         let mut store = Store::new(&self.0.shared.engine, state);
         store.limiter(|state| &mut state.limiter);
         store.set_hostcall_fuel(HOSTCALL_BYTES);
@@ -147,7 +142,11 @@ impl Role {
             Ok(result) => {
                 let size = convert::size_of(&result);
                 if size > call.limits.result_bytes {
-                    return Err(Ended::Killed { limit: LimitName::Result, value: call.limits.result_bytes, reached: Some(size) });
+                    return Err(Ended::Killed {
+                        limit: LimitName::Result,
+                        value: call.limits.result_bytes,
+                        reached: Some(size),
+                    });
                 }
                 Ok(convert::reply(result))
             }

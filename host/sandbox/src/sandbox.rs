@@ -7,9 +7,9 @@ use brain_packet::RoleName;
 use wasmtime::Engine;
 
 use crate::cache::CompileCache;
+use crate::contract::CheckReport;
 use crate::contract::bindings::AgentPre;
 use crate::contract::check::check;
-use crate::contract::CheckReport;
 use crate::digest::Digest;
 use crate::engine::{Ticker, engine};
 use crate::files::RuleCache;
@@ -92,8 +92,13 @@ impl Sandbox {
         let engine = engine().map_err(|e| SandboxError { why: format!("{e:#}") })?;
         let ticker = Ticker::start(&engine).map_err(|e| SandboxError { why: format!("no ticker thread: {e}") })?;
         let cache = CompileCache::new(&engine, config.cache_dir);
-        let shared =
-            Shared { engine, ticker, cache, rules: RuleCache::default(), max_component_bytes: config.max_component_bytes };
+        let shared = Shared {
+            engine,
+            ticker,
+            cache,
+            rules: RuleCache::default(),
+            max_component_bytes: config.max_component_bytes,
+        };
         Ok(Self(Arc::new(shared)))
     }
 

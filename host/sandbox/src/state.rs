@@ -24,13 +24,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(crate) fn new(
-        wasi: WasiCtx,
-        files: FileView,
-        lifetime: Lifetime,
-        limiter: Limiter,
-        open_handles: u64,
-    ) -> Self {
+    pub(crate) fn new(wasi: WasiCtx, files: FileView, lifetime: Lifetime, limiter: Limiter, open_handles: u64) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(usize::try_from(open_handles).unwrap_or(usize::MAX));
         Self { wasi, table, files, lifetime, limiter, stubs: BTreeMap::new() }

@@ -7,7 +7,9 @@ pub mod components;
 use std::path::{Path, PathBuf};
 
 use brain_packet::{AgentTaskContext, HandoffId, HandoffPacket, RoleName, SessionId, TaskId};
-use brain_sandbox::{Call, CancelToken, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant};
+use brain_sandbox::{
+    Call, CancelToken, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant,
+};
 
 /// The root of the repository.
 pub fn repository() -> PathBuf {

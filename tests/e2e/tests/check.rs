@@ -1,5 +1,5 @@
 //! The contract check: whatever is given as a role, the report says which row fails and what to do, and nothing panics.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use brain_sandbox::{CONTRACT_WIT, CheckReport, CheckRow, RowState, Sandbox, SandboxConfig};
 use brain_tests::components::{component, core, role};
@@ -25,6 +25,10 @@ fn assert_readable(report: &CheckReport) {
     for row in &report.rows {
         assert!(!row.state.fails() || row.remedy.as_ref().is_some_and(|r| !r.is_empty()), "no remedy: {row:?}");
         assert!(text.contains(&row.item), "{text}");
+    }
+    for row in &report.rows {
+        let cells = [&row.item, &row.required, &row.offered].into_iter().chain(&row.remedy);
+        assert!(cells.into_iter().all(|cell| !cell.contains(char::is_control)), "more than a line: {row:?}");
     }
     for noise in ["backtrace", "panicked", "wasm function", "Caused by"] {
         assert!(!text.contains(noise), "{text}");
@@ -63,7 +67,8 @@ fn of_version_2() -> Vec<u8> {
 /// A component of world `role` with one import more.
 fn with_import(packages: &[&str], import: &str) -> Vec<u8> {
     let world = format!("package test:test; world w {{ include brain:role/role@1.0.0; import {import}; }}");
-    let packages: Vec<&str> = [CONTRACT_WIT].into_iter().chain(packages.iter().copied()).chain([world.as_str()]).collect();
+    let packages: Vec<&str> =
+        [CONTRACT_WIT].into_iter().chain(packages.iter().copied()).chain([world.as_str()]).collect();
     let name = format!("(import \"{import}\" \"f\" (func))");
     component(&core(&name, "(i32.const 1024)"), &packages, "test:test/w")
 }
@@ -166,10 +171,22 @@ fn a_changed_type_is_named_member_by_member() {
     for (from, to, item, ours, theirs) in [
         ("issue: string,", "issue: list<u8>,", "finding.issue", "string", "list<u8>"),
         ("next-questions: list<string>,", "", "worker-result.next-questions", "the field `next-questions", "nothing"),
-        ("residual-risks: list<string>,", "residual-risks: list<string>, mood: u8,", "review-decision.mood", "nothing", "the field `mood`"),
+        (
+            "residual-risks: list<string>,",
+            "residual-risks: list<string>, mood: u8,",
+            "review-decision.mood",
+            "nothing",
+            "the field `mood`",
+        ),
         ("    /// Worth fixing.\n    medium,", "", "severity.medium", "the case `medium`", "nothing"),
         ("line: option<u32>,", "line: option<u64>,", "finding.line", "u32", "u64"),
-        ("run: func(handoff: handoff-packet)", "run: func(handoff: handoff-packet, again: bool)", "run", "1 parameter", "2 parameters"),
+        (
+            "run: func(handoff: handoff-packet)",
+            "run: func(handoff: handoff-packet, again: bool)",
+            "run",
+            "1 parameter",
+            "2 parameters",
+        ),
     ] {
         let row = fault(&with_contract(from, to));
         assert_eq!((row.item.as_str(), row.state), ("brain:role/worker@1.0.0", RowState::Mismatch));
@@ -183,7 +200,8 @@ fn a_changed_type_is_named_member_by_member() {
 
 #[test]
 fn the_order_of_cases_counts() {
-    let row = fault(&with_contract("    /// Worth knowing.\n    low,\n    /// Worth fixing.\n    medium,", "medium, low,"));
+    let row =
+        fault(&with_contract("    /// Worth knowing.\n    low,\n    /// Worth fixing.\n    medium,", "medium, low,"));
     assert!(row.remedy.unwrap().contains("the cases in the order low, medium, high"));
 }
 
@@ -233,7 +251,8 @@ fn stubs_of_standard_interfaces_pass() {
 #[test]
 fn exports_beyond_the_contract_are_allowed_and_shown() {
     let extra = "package test:test; world w { include brain:role/role@1.0.0; export init: func(); }";
-    let bytes = component(&core(r#"(func (export "init"))"#, "(i32.const 1024)"), &[CONTRACT_WIT, extra], "test:test/w");
+    let bytes =
+        component(&core(r#"(func (export "init"))"#, "(i32.const 1024)"), &[CONTRACT_WIT, extra], "test:test/w");
     let report = check(&bytes);
     assert!(report.passed(), "{report}");
     assert!(report.rows.iter().any(|row| row.item == "init" && row.state == RowState::Extra));
@@ -284,7 +303,7 @@ fn a_component_cut_at_any_place_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn bytes_that_flip_never_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {

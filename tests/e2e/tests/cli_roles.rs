@@ -8,7 +8,12 @@ use brain_tests::guest;
 use serde_json::{Value, json};
 
 fn worker<'a>(report: &'a Value, role: &str) -> &'a Value {
-    report["workers"].as_array().unwrap().iter().find(|w| w["role"] == role).unwrap_or_else(|| panic!("no {role} in {report}"))
+    report["workers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|w| w["role"] == role)
+        .unwrap_or_else(|| panic!("no {role} in {report}"))
 }
 
 /// The answer of the guest `wild`, asked by name.
@@ -42,7 +47,11 @@ fn the_folder_that_is_named_first_wins() {
 #[test]
 fn a_role_is_inspected_with_what_it_asks_and_what_is_in_force() {
     let brain = Brain::in_project(&[]);
-    std::fs::write(brain.home().join("config.toml"), "[limits]\ndeadline_ms = 2000\n[files]\ndeny = [\"private/**\"]\n").unwrap();
+    std::fs::write(
+        brain.home().join("config.toml"),
+        "[limits]\ndeadline_ms = 2000\n[files]\ndeny = [\"private/**\"]\n",
+    )
+    .unwrap();
     brain.misbehaving("wild", "wild", "[limits]\ndeadline_ms = 9000\nmemory_bytes = 1048576\n");
     let inspected = brain.run(&["role", "inspect", "wild", "--json"]).ended(0).json();
     assert_eq!(inspected["manifest"]["limits"]["deadline_ms"], 9000);
@@ -147,7 +156,15 @@ fn what_a_role_says_cannot_drive_a_terminal() {
     ] {
         let ran = brain.run(&["role", "run", "wild", "--goal", &goal]).ended(status);
         assert!(!ran.out.contains('\u{202e}') && !ran.err.contains('\u{202e}'), "{ran}");
-        let id = ran.out.lines().find_map(|line| line.strip_prefix("Session   ")).unwrap().split(' ').next().unwrap().to_owned();
+        let id = ran
+            .out
+            .lines()
+            .find_map(|line| line.strip_prefix("Session   "))
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .to_owned();
         brain.run(&["sessions", "show", &id]).ended(0);
         brain.run(&["role", "run", "wild", "--goal", &goal, "--json"]).ended(status);
         brain.run(&["role", "run", "wild", "--goal", &goal, "-q"]).ended(status);
@@ -166,7 +183,13 @@ fn what_a_manifest_says_cannot_drive_a_terminal() {
     brain.role_folder("wild", &manifest, &guest("noop"));
     brain.role_folder("broken", &format!("\"{escape}\" = 1\n"), b"");
     brain.role_folder("elsewhere", &manifest.replace("role.wasm", &format!("../{escape}")), b"");
-    for args in [&["role", "list"][..], &["role", "inspect", "wild"], &["doctor"], &["run", "wild", "--dry-run"], &["run", "go wild"]] {
+    for args in [
+        &["role", "list"][..],
+        &["role", "inspect", "wild"],
+        &["doctor"],
+        &["run", "wild", "--dry-run"],
+        &["run", "go wild"],
+    ] {
         brain.run(args);
     }
 }
@@ -222,14 +245,21 @@ fn what_one_role_did_is_told_to_people_with_the_remedy() {
     let brain = with_wild();
     let told = |request: &str| -> Vec<String> {
         let ran: Ran = brain.run(&["run", request]).ended(0);
-        let at = ran.out.lines().position(|line| line.starts_with("  wild         failed    support")).unwrap_or_else(|| panic!("{ran}"));
+        let at = ran
+            .out
+            .lines()
+            .position(|line| line.starts_with("  wild         failed    support"))
+            .unwrap_or_else(|| panic!("{ran}"));
         ran.out.lines().skip(at).take(3).map(str::to_owned).collect()
     };
     let spun = told("spin beside a search for dangerous calls");
     assert!(spun[1].contains("sandbox.limit.deadline: it was stopped at its deadline limit of 400 ms"), "{spun:?}");
     assert!(spun[2].contains("-> if the role needs more, raise `deadline_ms`"), "{spun:?}");
     let panicked = told("panic beside a search for dangerous calls");
-    assert!(panicked[1].contains("sandbox.trap: ") && panicked[1].contains("search for dangerous calls"), "{panicked:?}");
+    assert!(
+        panicked[1].contains("sandbox.trap: ") && panicked[1].contains("search for dangerous calls"),
+        "{panicked:?}"
+    );
 }
 
 #[test]
@@ -352,7 +382,8 @@ fn without_any_role_the_way_to_get_some_is_said() {
     let run = |args: &[&str]| {
         let mut command = std::process::Command::new(&binary);
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("BRAIN_HOME", brain.home());
-        Brain::finish(command.args(args).current_dir(brain.project()).output().unwrap())
+        command.args(args).current_dir(brain.project());
+        Brain::end(command)
     };
     assert!(run(&["run", "where is a"]).ended(1).error("role.none").contains("cargo xtask roles"));
     assert!(run(&["role", "list"]).ended(1).out.contains("There are no roles"));

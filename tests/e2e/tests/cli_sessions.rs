@@ -101,7 +101,8 @@ fn the_list_has_the_newest_first_and_says_what_it_leaves_out() {
     assert!(short.contains("where is a.txt") && short.contains("2 older ones are not shown"), "{short}");
 
     std::fs::create_dir(brain.path("elsewhere")).unwrap();
-    let elsewhere = brain.run(&["sessions", "list", "--here", "--json", "-C", brain.path("elsewhere").to_str().unwrap()]);
+    let elsewhere =
+        brain.run(&["sessions", "list", "--here", "--json", "-C", brain.path("elsewhere").to_str().unwrap()]);
     assert_eq!(elsewhere.ended(0).json()["sessions"], json!([]));
     let here = brain.run(&["sessions", "list", "--here", "--json"]).ended(0).json();
     assert_eq!(here["sessions"].as_array().unwrap().len(), 3);

@@ -14,7 +14,10 @@ use serde_json::{Value, json};
 
 /// A project in which no role finds anything.
 fn calm() -> Brain {
-    Brain::in_project(&[("src/lib.rs", "/// The sum of two invoices.\npub fn invoice_total(a: u8, b: u8) -> u8 {\n    a.saturating_add(b)\n}\n")])
+    Brain::in_project(&[(
+        "src/lib.rs",
+        "/// The sum of two invoices.\npub fn invoice_total(a: u8, b: u8) -> u8 {\n    a.saturating_add(b)\n}\n",
+    )])
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -81,7 +84,8 @@ fn a_request_may_come_from_standard_input() {
     assert_eq!(report["task"], "where is invoice_total defined?");
     assert!(report["summary"].as_str().unwrap().contains("src/lib.rs"), "{report}");
     // Bytes that are no text, and bytes that a terminal would obey, are shown harmlessly.
-    let ran = brain.run_with_input(&["run", "-"], b"where is invoice_total \xff\x00\x1b[2J\xe2\x80\xae defined?").ended(0);
+    let ran =
+        brain.run_with_input(&["run", "-"], b"where is invoice_total \xff\x00\x1b[2J\xe2\x80\xae defined?").ended(0);
     assert!(ran.out.contains("\\u{1b}[2J") && ran.out.contains("\\u{202e}"), "{ran}");
 }
 
@@ -154,11 +158,18 @@ fn links_in_circles_pipes_and_devices_hold_no_role_up() {
     // Git passes over what is neither file nor link.
     brain.commit();
     let report = brain.run(&["run", AUDIT, "--json"]).ended(0).json();
-    let places: Vec<&str> =
-        report["findings"].as_array().unwrap().iter().filter_map(|f| f["file"].as_str()).collect();
+    let places: Vec<&str> = report["findings"].as_array().unwrap().iter().filter_map(|f| f["file"].as_str()).collect();
     assert!(places.contains(&"danger/a.py"), "{places:?}");
-    let led_out = report["findings"].as_array().unwrap().iter().filter(|f| f["rule"] == "review/symbolic-link" && f["severity"] == "high");
-    assert_eq!(led_out.count(), 2, "links that lead out of the project are findings, and what they lead to is not read");
+    let led_out = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|f| f["rule"] == "review/symbolic-link" && f["severity"] == "high");
+    assert_eq!(
+        led_out.count(),
+        2,
+        "links that lead out of the project are findings, and what they lead to is not read"
+    );
     assert!(!report.to_string().contains("root:"), "{report}");
     for worker in report["workers"].as_array().unwrap() {
         assert_eq!(worker["status"], "completed", "{worker}");
@@ -177,27 +188,16 @@ fn a_file_of_five_gigabytes_holds_no_role_up() {
     for worker in report["workers"].as_array().unwrap() {
         assert_eq!(worker["status"], "completed", "{worker}");
         assert!(worker["receipt"]["files"]["bytesRead"].as_u64().unwrap() < 64 << 20, "{}", worker["receipt"]["files"]);
-        let said = strings(&worker["risks"]).iter().any(|risk| risk.contains("not looked at") || risk.contains("not read"));
+        let said =
+            strings(&worker["risks"]).iter().any(|risk| risk.contains("not looked at") || risk.contains("not read"));
         assert!(said, "{} says nothing of the files that it did not look at: {}", worker["role"], worker["risks"]);
     }
 }
 
 #[test]
-fn a_change_of_five_gigabytes_holds_no_review_up() {
-    let brain = calm();
-    brain.commit();
-    File::create(brain.project().join("huge.txt")).unwrap().set_len(5 << 30).unwrap();
-    brain.write("src/lib.rs", "pub fn sub(a: u8, b: u8) -> u8 {\n    a.saturating_sub(b)\n}\n");
-    let ran = brain.run(&["run", "review my changes", "--json"]);
-    let report = ran.json();
-    assert_ne!(report["status"], "approved", "what was not seen is not approved");
-    assert!(strings(&report["missing"]).iter().all(|m| !m.is_empty()), "{report}");
-}
-
-#[test]
-fn twenty_thousand_files_are_looked_through() {
+fn fifty_thousand_files_are_looked_through() {
     let brain = Brain::in_project(&[]);
-    for folder in 0..200 {
+    for folder in 0..500 {
         let folder = brain.project().join(format!("d{folder}"));
         std::fs::create_dir(&folder).unwrap();
         for file in 0..100 {
@@ -257,7 +257,10 @@ fn a_home_that_cannot_be_written_stops_the_run_with_the_reason() {
         let ran = Brain::end(command).ended(1);
         let said = ran.error("journal.home-not-writable");
         assert!(said.contains(home.to_str().unwrap()) && said.contains("BRAIN_HOME"), "{said}");
-        assert!(said.contains("Not a directory") || said.contains("File exists"), "the system's reason is said: {said}");
+        assert!(
+            said.contains("Not a directory") || said.contains("File exists"),
+            "the system's reason is said: {said}"
+        );
     }
     let mut command = brain.command(&["doctor"]);
     command.env("BRAIN_HOME", brain.path("file"));
@@ -314,7 +317,10 @@ fn what_the_operator_denies_no_role_sees() {
 
 #[test]
 fn findings_change_the_exit_status_when_asked() {
-    let brain = Brain::in_project(&[(".github/workflows/ci.yml", "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: actions/checkout@v4\n")]);
+    let brain = Brain::in_project(&[(
+        ".github/workflows/ci.yml",
+        "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: actions/checkout@v4\n",
+    )]);
     let request = "check the security";
     let report = brain.run(&["run", request, "--json"]).ended(0).json();
     let severities: Vec<&Value> = report["findings"].as_array().unwrap().iter().map(|f| &f["severity"]).collect();
@@ -340,7 +346,13 @@ fn progress_goes_to_standard_error_and_quiet_says_nothing() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let brain = Brain::in_sample();
-    for args in [&["run", AUDIT, "--json", "-q"][..], &["run", AUDIT, "-q"], &["sessions", "list"], &["role", "list"], &["--help"]] {
+    for args in [
+        &["run", AUDIT, "--json", "-q"][..],
+        &["run", AUDIT, "-q"],
+        &["sessions", "list"],
+        &["role", "list"],
+        &["--help"],
+    ] {
         let mut command = brain.command(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -362,7 +374,7 @@ fn a_disk_that_is_full_is_an_error() {
     let brain = calm();
     let mut command = brain.command(&["role", "list"]);
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
-    Brain::end(command).ended(1).error("cli.output");
+    Brain::finish(command.output().unwrap()).ended(1).error("cli.output");
 }
 
 #[test]

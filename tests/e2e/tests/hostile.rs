@@ -1,12 +1,12 @@
 //! Roles that do everything wrong: each ends in one typed outcome, within its limits, and the next call works.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
 use brain_packet::TaskStatus;
 use brain_sandbox::{CancelToken, Ended, LimitName, Limits, Role, Run, STACK_BYTES};
-use brain_tests::components::{RESULT, component, core, module, role};
 use brain_tests::Bench;
+use brain_tests::components::{RESULT, component, core, module, role};
 
 const PAGE: u64 = 64 << 10;
 

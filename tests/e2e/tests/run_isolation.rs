@@ -87,7 +87,8 @@ fn the_context_folder_holds_what_the_handoff_names_and_nothing_else() {
             .collect();
         let there: BTreeSet<String> = brain.context(session, role).into_iter().map(|(path, _)| path).collect();
         assert_eq!(there, named, "{role}");
-        let results = |roles: &[&str]| -> BTreeSet<String> { roles.iter().map(|r| format!("results/{r}.json")).collect() };
+        let results =
+            |roles: &[&str]| -> BTreeSet<String> { roles.iter().map(|r| format!("results/{r}.json")).collect() };
         let seen: BTreeSet<String> = named.iter().filter(|path| path.starts_with("results/")).cloned().collect();
         let expected = match role {
             "alpha" => results(&["beta", "gamma", "delta", "epsilon"]),

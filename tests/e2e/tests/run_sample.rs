@@ -121,7 +121,8 @@ fn findings_come_gravest_first_and_each_place_of_a_rule_once() {
     places.sort();
     places.dedup();
     assert_eq!(places.len(), all, "{places:?}");
-    let both = findings.iter().find(|f| f["file"] == "orders/payments.py" && f["rule"] == "secret/hardcoded-token").unwrap();
+    let both =
+        findings.iter().find(|f| f["file"] == "orders/payments.py" && f["rule"] == "secret/hardcoded-token").unwrap();
     assert_eq!(both["roles"], serde_json::json!(["review", "security"]));
 }
 
@@ -131,7 +132,8 @@ fn the_review_decides_on_every_changed_file() {
     assert_eq!(report["status"], "changes_requested");
     let review = &report["review"];
     assert_eq!(review["decision"], "changes_requested");
-    let mut covered: Vec<&str> = review["coverage"].as_array().unwrap().iter().map(|c| c["file"].as_str().unwrap()).collect();
+    let mut covered: Vec<&str> =
+        review["coverage"].as_array().unwrap().iter().map(|c| c["file"].as_str().unwrap()).collect();
     covered.sort_unstable();
     assert_eq!(
         covered,
@@ -139,7 +141,10 @@ fn the_review_decides_on_every_changed_file() {
     );
     assert_eq!(report["changes"], "the uncommitted changes against HEAD");
     let printed = &audit().people.out;
-    assert!(printed.contains("\nReview  changes requested") && printed.contains("5 of 5 changed files inspected"), "{printed}");
+    assert!(
+        printed.contains("\nReview  changes requested") && printed.contains("5 of 5 changed files inspected"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -156,7 +161,9 @@ fn the_roles_are_routed_by_the_words_of_the_request() {
     assert_eq!(report["routing"]["primaryRole"], "security");
     assert_eq!(report["routing"]["source"], "heuristic");
     let printed = &audit().people.out;
-    for line in ["  review       completed support", "  librarian    completed support", "  security     completed answers"] {
+    for line in
+        ["  review       completed support", "  librarian    completed support", "  security     completed answers"]
+    {
         assert!(printed.contains(line), "{line:?} is not in\n{printed}");
     }
     assert!(printed.contains("granted: all of the project, but not .git"), "{printed}");
@@ -188,7 +195,7 @@ fn no_secret_leaves_the_role_that_found_it() {
         looked_at += 1;
         let content = std::fs::read(&file).unwrap();
         for secret in SECRETS {
-            let half = secret[..secret.len() / 2].as_bytes();
+            let half = &secret.as_bytes()[..secret.len() / 2];
             assert!(!content.windows(half.len()).any(|w| w == half), "{} holds a secret", file.display());
         }
     }

@@ -111,25 +111,30 @@ impl CheckReport {
     /// The report of a component that passed this check but that the engine refuses all the same.
     pub(crate) fn refused_by_engine(mut self, why: String) -> Self {
         // It says which import it is about, where it is about one.
-        let about = self.rows.iter_mut().find(|row| row.required == COMPONENT && why.contains(&format!("`{}`", row.item)));
+        let about =
+            self.rows.iter_mut().find(|row| row.required == COMPONENT && why.contains(&format!("`{}`", row.item)));
         if let Some(row) = about {
             row.state = RowState::Mismatch;
             row.offered = "linked, with other types".into();
             row.remedy = Some(format!("build it against WASI 0.2 as published: {why}"));
         } else {
-            let remedy = "build it with current tools; features beyond WebAssembly 2.0 and WASI 0.2 are not enabled here";
+            let remedy =
+                "build it with current tools; features beyond WebAssembly 2.0 and WASI 0.2 are not enabled here";
             self.rows.insert(0, file_fault("a component that this engine takes", why, remedy));
         }
         Self::new(self.rows)
     }
 }
 
+/// A column's title, and its cell in a row.
+type Column = (&'static str, fn(&CheckRow) -> &str);
+
 impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: fn(&CheckRow) -> &str, title: &str| {
             self.rows.iter().map(|r| column(r).chars().count()).chain([title.len()]).max().unwrap_or(0).min(60)
         };
-        let columns: [(&str, fn(&CheckRow) -> &str); 3] =
+        let columns: [Column; 3] =
             [("item", |r| &r.item), ("required by", |r| &r.required), ("offered", |r| &r.offered)];
         let widths = columns.map(|(title, column)| width(column, title));
         for ((title, _), width) in columns.iter().zip(widths) {
@@ -195,8 +200,11 @@ pub(crate) fn check(bytes: &[u8], max_bytes: u64) -> CheckReport {
     CheckReport::new(rows)
 }
 
-/// Cuts `text` to `max` characters, the last of them a sign that it was cut.
+/// Makes `text` one line of at most `max` characters, the last of them a sign that it was cut.
 fn clip(text: &mut String, max: usize) {
+    if text.contains(char::is_control) {
+        *text = text.split(char::is_control).filter(|part| !part.trim().is_empty()).collect::<Vec<_>>().join(" ");
+    }
     if text.chars().count() > max {
         *text = text.chars().take(max - 1).chain(['…']).collect();
     }
@@ -380,11 +388,9 @@ fn import_rows(contract: &Resolve, component: &Resolve, world: WorldId) -> Vec<C
                 }
                 Offer::Real => row("linked", RowState::Real, None),
                 Offer::Stub => row("a stub that denies", RowState::Stubbed, None),
-                Offer::OtherVersion(ours) => row(
-                    &format!("{ours} only"),
-                    RowState::Missing,
-                    Some(format!("build it against {ours}")),
-                ),
+                Offer::OtherVersion(ours) => {
+                    row(&format!("{ours} only"), RowState::Missing, Some(format!("build it against {ours}")))
+                }
                 Offer::Unknown => row(
                     "nothing",
                     RowState::Missing,

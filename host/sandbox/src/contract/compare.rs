@@ -168,9 +168,7 @@ impl Compare<'_> {
             }
         }
         if out.len() == before && ours.iter().map(|m| m.0).ne(theirs.iter().map(|m| m.0)) {
-            let list = |members: &[(&str, Option<Type>)]| {
-                members.iter().map(|m| m.0).collect::<Vec<_>>().join(", ")
-            };
+            let list = |members: &[(&str, Option<Type>)]| members.iter().map(|m| m.0).collect::<Vec<_>>().join(", ");
             out.push(Difference {
                 item: of.to_owned(),
                 contract: format!("the {kind}s in the order {}", list(ours)),
@@ -265,7 +263,8 @@ mod tests {
 
     #[test]
     fn equal_types_have_no_differences_whatever_they_are_called() {
-        let same = "enum k { a, b } type q = k; record z { x: option<q>, y: list<string> } f: func(p: z) -> result<u32, q>;";
+        let same =
+            "enum k { a, b } type q = k; record z { x: option<q>, y: list<string> } f: func(p: z) -> result<u32, q>;";
         assert_eq!(differences(same), []);
     }
 

@@ -70,7 +70,9 @@ impl Sniffed {
                 "native code",
                 "give the component itself: precompiled code is never accepted from outside, since it cannot be checked",
             ),
-            Self::Unknown => ("not WebAssembly", "give the built component, a file that begins with the bytes 00 61 73 6d"),
+            Self::Unknown => {
+                ("not WebAssembly", "give the built component, a file that begins with the bytes 00 61 73 6d")
+            }
         })
     }
 }

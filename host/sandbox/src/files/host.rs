@@ -577,4 +577,3 @@ fn set_file_times(file: &std::fs::File, atime: NewTimestamp, mtime: NewTimestamp
     }
     Ok(file.set_times(times)?)
 }
-

@@ -15,13 +15,13 @@ const MAX_GITIGNORE_BYTES: u64 = 1 << 20;
 
 /// The `.gitignore` files of a tree, read when first asked for.
 pub(crate) struct Ignores {
-    root: Dir,
+    root: Arc<Dir>,
     files: Mutex<HashMap<String, Option<Arc<Gitignore>>>>,
     folders: Mutex<HashMap<String, bool>>,
 }
 
 impl Ignores {
-    pub(crate) fn new(root: Dir) -> Self {
+    pub(crate) fn new(root: Arc<Dir>) -> Self {
         Self { root, files: Mutex::default(), folders: Mutex::default() }
     }
 
@@ -75,7 +75,8 @@ impl Ignores {
         // A link or a FIFO by this name has no rules to give, and opening a FIFO must not wait for a writer.
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let file = self.root.open_with(&name, &options).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()))?;
+        let file =
+            self.root.open_with(&name, &options).ok().filter(|file| file.metadata().is_ok_and(|m| m.is_file()))?;
         let mut text = Vec::new();
         file.take(MAX_GITIGNORE_BYTES).read_to_end(&mut text).ok()?;
         let mut builder = GitignoreBuilder::new("");

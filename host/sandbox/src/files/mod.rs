@@ -71,10 +71,7 @@ pub struct WorkspaceGrant {
 pub enum GrantError {
     /// A host folder of the grant cannot be opened.
     #[error("the folder {} for {guest} cannot be opened: {source}", path.display())]
-    #[diagnostic(
-        code("sandbox.grant.folder"),
-        help("check that the folder exists and that you may read it")
-    )]
+    #[diagnostic(code("sandbox.grant.folder"), help("check that the folder exists and that you may read it"))]
     Folder {
         /// The host folder.
         path: PathBuf,
@@ -111,9 +108,7 @@ impl FileView {
         let mut mounts = Vec::with_capacity(3);
         if let Some(workspace) = &grants.workspace {
             let root = open_root(&workspace.root, WORKSPACE)?;
-            let ignores = workspace.honour_gitignore.then(|| root.dir.try_clone()).transpose().map_err(
-                |source| GrantError::Folder { path: workspace.root.clone(), guest: WORKSPACE, source },
-            )?;
+            let ignores = workspace.honour_gitignore.then(|| Arc::clone(&root.dir));
             let scope = Scope::new(rules, &workspace.read, &workspace.deny, ignores)?;
             mounts.push(Mount { guest: WORKSPACE, root, scope, quota: None });
         }
@@ -155,7 +150,10 @@ impl FileView {
 }
 
 fn open_root(path: &Path, guest: &'static str) -> Result<Folder, GrantError> {
-    let dir = Dir::open_ambient_dir(path, ambient_authority())
-        .map_err(|source| GrantError::Folder { path: path.to_owned(), guest, source })?;
+    let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(|source| GrantError::Folder {
+        path: path.to_owned(),
+        guest,
+        source,
+    })?;
     Ok(Folder { dir: Arc::new(dir), path: String::new() })
 }

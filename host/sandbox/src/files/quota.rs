@@ -104,12 +104,12 @@ impl Quota {
     }
 
     fn take(&self, used: &AtomicU64, n: u64, max: u64) -> Result<(), ErrorCode> {
-        used.fetch_update(Relaxed, Relaxed, |used| used.checked_add(n).filter(|sum| *sum <= max))
-            .map(drop)
-            .map_err(|_| {
+        used.fetch_update(Relaxed, Relaxed, |used| used.checked_add(n).filter(|sum| *sum <= max)).map(drop).map_err(
+            |_| {
                 self.refusals.fetch_add(1, Relaxed);
                 ErrorCode::Quota
-            })
+            },
+        )
     }
 }
 

@@ -35,6 +35,7 @@ impl Folder {
 }
 
 /// What a path leads to.
+#[expect(clippy::large_enum_variant, reason = "made and taken apart within one call, never kept")]
 pub(crate) enum Target {
     /// A folder that is already open: the path ended in `.`, `..` or a link to such.
     Folder(Folder),
@@ -126,12 +127,17 @@ pub(crate) fn resolve(scope: &Scope, base: &Folder, path: &str, follow: bool) ->
         if here.matches('/').count() > MAX_DEPTH {
             return Err(ErrorCode::NameTooLong.into());
         }
-        if let Err(hidden) = if last { scope.anything(&here) } else { scope.folder(&here).or_else(|_| scope.anything(&here)) } {
+        if let Err(hidden) =
+            if last { scope.anything(&here) } else { scope.folder(&here).or_else(|_| scope.anything(&here)) }
+        {
             return Err(refused(here, Why::Hidden(hidden)));
         }
         let found = match parent.dir.symlink_metadata(&name) {
             Ok(found) => found,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound && last => {
+                if let Err(hidden) = scope.file(&here) {
+                    return Err(refused(here, Why::Hidden(hidden)));
+                }
                 let parent = parent.clone();
                 return Ok(Target::Entry(Entry { parent, name, path: here, found: None, must_be_folder }));
             }
@@ -157,8 +163,14 @@ pub(crate) fn resolve(scope: &Scope, base: &Folder, path: &str, follow: bool) ->
             stack.push(Folder { dir, path: here });
         } else if last {
             match visible(scope, &here, kind) {
-                // A hidden file by the name of a granted folder, or the reverse: for the role nothing is there.
-                Err(Fault::Refused(Refused { why: Why::Hidden(_), .. })) => return Err(ErrorCode::NoEntry.into()),
+                // A hidden file by a name that a folder could have, or the reverse. The answer is what it is above, where
+                // nothing is there.
+                Err(Fault::Refused(Refused { why: Why::Hidden(_), .. })) => {
+                    return Err(match scope.file(&here) {
+                        Ok(()) => ErrorCode::NoEntry.into(),
+                        Err(hidden) => refused(here, Why::Hidden(hidden)),
+                    });
+                }
                 verdict => verdict?,
             }
             if must_be_folder && !kind.is_dir() {
@@ -166,8 +178,11 @@ pub(crate) fn resolve(scope: &Scope, base: &Folder, path: &str, follow: bool) ->
             }
             let parent = parent.clone();
             return Ok(Target::Entry(Entry { parent, name, path: here, found: Some(found), must_be_folder }));
-        } else {
+        } else if visible(scope, &here, kind).is_ok() {
             return Err(ErrorCode::NotDirectory.into());
+        } else {
+            // What it would be if nothing were there.
+            return Err(ErrorCode::NoEntry.into());
         }
     }
     Ok(Target::Folder(stack.pop().unwrap_or_else(|| base.clone())))

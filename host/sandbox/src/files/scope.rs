@@ -15,10 +15,8 @@ use super::ignores::Ignores;
 /// Names that no role sees unless the operator takes them off the list: version control internals, environment files and
 /// private keys. A pattern without a slash matches at any depth, one that begins with a slash only at
 /// the top, and a folder that matches hides all below it.
-pub const DEFAULT_DENY: &[&str] = &[
-    ".git", ".env*", "*.pem", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*",
-    "id_ed25519*",
-];
+pub const DEFAULT_DENY: &[&str] =
+    &[".git", ".env*", "*.pem", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"];
 
 /// Globs in one layer of a grant.
 const MAX_GLOBS: usize = 4096;
@@ -168,7 +166,7 @@ impl Scope {
         cache: &RuleCache,
         layers: &[GlobLayer],
         deny: &[String],
-        gitignore_root: Option<Dir>,
+        gitignore_root: Option<Arc<Dir>>,
     ) -> Result<Self, GlobError> {
         Ok(Self { rules: cache.rules(layers, deny)?, ignores: gitignore_root.map(Ignores::new) })
     }
@@ -379,8 +377,11 @@ mod tests {
 
     #[test]
     fn unusable_globs_are_named() {
-        for (glob, why) in [("/etc/passwd", "absolute"), ("a/../b", "`..`"), ("", "empty"), ("{a/b,c}/d", "braces"), ("a[", "")] {
-            let error = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", [glob])], &[], None).err().unwrap();
+        for (glob, why) in
+            [("/etc/passwd", "absolute"), ("a/../b", "`..`"), ("", "empty"), ("{a/b,c}/d", "braces"), ("a[", "")]
+        {
+            let error =
+                Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", [glob])], &[], None).err().unwrap();
             assert_eq!(error.glob, glob);
             assert!(error.why.contains(why), "{error}");
         }
@@ -393,7 +394,8 @@ mod tests {
         std::fs::write(dir.path().join(".gitignore"), "target/\n*.log\n").unwrap();
         std::fs::write(dir.path().join("a/.gitignore"), "!keep.log\n/local\n").unwrap();
         let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).unwrap();
-        let scope = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", ["**"])], &[], Some(root)).unwrap();
+        let scope = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", ["**"])], &[], Some(Arc::new(root)))
+            .unwrap();
         assert_eq!(scope.file("target/debug/x"), Err(Hidden::Ignored));
         assert_eq!(scope.file("x.log"), Err(Hidden::Ignored));
         assert_eq!(scope.file("a/x.log"), Err(Hidden::Ignored));

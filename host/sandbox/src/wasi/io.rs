@@ -13,9 +13,7 @@ use wasmtime::component::{HasData, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::sync::io::{poll, streams};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, StreamError, StreamResult};
 use wasmtime_wasi_io::bindings::wasi::io::poll as polls;
-use wasmtime_wasi_io::bindings::wasi::io::streams::{
-    HostInputStream as Input, HostOutputStream as Output,
-};
+use wasmtime_wasi_io::bindings::wasi::io::streams::{HostInputStream as Input, HostOutputStream as Output};
 
 use crate::kill::Lifetime;
 use crate::limits::TICK_MS;
@@ -91,7 +89,7 @@ impl poll::HostPollable for IoHost<'_> {
 
 impl streams::Host for IoHost<'_> {
     fn convert_stream_error(&mut self, error: StreamError) -> wasmtime::Result<streams::StreamError> {
-        Ok(streams::Host::convert_stream_error(self.table, error)?)
+        streams::Host::convert_stream_error(self.table, error)
     }
 }
 
@@ -158,12 +156,7 @@ impl streams::HostOutputStream for IoHost<'_> {
         ready_stream(Output::blocking_flush(self.table, stream))
     }
 
-    fn splice(
-        &mut self,
-        to: Resource<DynOutputStream>,
-        from: Resource<DynInputStream>,
-        len: u64,
-    ) -> StreamResult<u64> {
+    fn splice(&mut self, to: Resource<DynOutputStream>, from: Resource<DynInputStream>, len: u64) -> StreamResult<u64> {
         Output::splice(self.table, to, from, len)
     }
 

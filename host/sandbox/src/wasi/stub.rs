@@ -30,7 +30,9 @@ pub(crate) fn link(linker: &mut Linker<State>, name: &str, instance: &ComponentI
         match item.ty {
             ComponentItem::ComponentFunc(_) => {
                 let function = format!("{name}#{export}");
-                defined.func_new(export, move |store, ty, arguments, results| deny(store, &function, &ty, arguments, results))?;
+                defined.func_new(export, move |store, ty, arguments, results| {
+                    deny(store, &function, &ty, arguments, results)
+                })?;
             }
             ComponentItem::Resource(_) if !BORROWED.contains(&export) => {
                 defined.resource(export, ResourceType::host::<Nothing>(), |_, _| Ok(()))?;
@@ -103,7 +105,11 @@ fn error_case(ty: &Type) -> Option<Val> {
         Type::Variant(cases) => {
             let plain: Vec<String> =
                 cases.cases().filter(|case| case.ty.is_none()).map(|case| case.name.to_owned()).collect();
-            let name = DENIED.iter().map(|d| (*d).to_owned()).find(|d| plain.contains(d)).or_else(|| plain.first().cloned())?;
+            let name = DENIED
+                .iter()
+                .map(|d| (*d).to_owned())
+                .find(|d| plain.contains(d))
+                .or_else(|| plain.first().cloned())?;
             Some(Val::Variant(name, None))
         }
         Type::String => Some(Val::String("denied".into())),
