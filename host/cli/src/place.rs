@@ -13,6 +13,12 @@ use crate::exit::{Exit, Failure};
 /// How long an interrupted run may take to end in good order.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// A folder of roles that was named does not exist.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{} is not a folder of role folders", .0.display())]
+#[diagnostic(code("cli.roles"), help("give --roles a folder that holds one folder for each role, with its role.toml"))]
+struct NoFolder(PathBuf);
+
 /// There is no home folder to keep state in.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("there is no place for sessions and caches: neither BRAIN_HOME nor HOME is set")]
@@ -36,6 +42,9 @@ impl PlaceArgs {
     /// The roles that there are.
     pub fn catalogue(&self) -> Result<Catalogue, Failure> {
         let home = self.home()?;
+        if let Some(folder) = self.roles.iter().find(|folder| !folder.is_dir()) {
+            return Err(Failure { error: Box::new(NoFolder(folder.clone())), exit: Exit::Usage });
+        }
         Ok(Catalogue::find(&Catalogue::folders(&self.roles, &home), &home))
     }
 

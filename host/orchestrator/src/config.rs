@@ -74,6 +74,8 @@ pub struct Config {
     pub deny: Vec<String>,
     /// Ceilings of limits.
     pub ceiling: Limits,
+    /// What the project's own file hides and lowers, in words.
+    pub by_project: Vec<String>,
     /// The files that were read, for `brain doctor`.
     pub sources: Vec<PathBuf>,
 }
@@ -84,6 +86,7 @@ impl Default for Config {
             max_parallel: DEFAULT_MAX_PARALLEL,
             deny: DEFAULT_DENY.iter().map(|glob| (*glob).to_owned()).collect(),
             ceiling: Limits::default(),
+            by_project: Vec::new(),
             sources: Vec::new(),
         }
     }
@@ -108,7 +111,15 @@ impl Config {
         }
         if let Some(project) = project.map(|p| p.join(".brain/brain.toml")).filter(|p| p.exists()) {
             let file: ConfigFile = read(&project)?;
-            config.ceiling = file.limits.over(&config.ceiling).capped_by(&config.ceiling);
+            let ceiling = file.limits.over(&config.ceiling).capped_by(&config.ceiling);
+            if ceiling != config.ceiling {
+                config.by_project.push("the project's .brain/brain.toml lowers limits of roles".into());
+            }
+            config.ceiling = ceiling;
+            if !file.files.deny.is_empty() {
+                let hidden = file.files.deny.join(" ");
+                config.by_project.push(format!("the project's .brain/brain.toml hides files from roles: {hidden}"));
+            }
             if let Some(n) = file.run.max_parallel {
                 config.max_parallel = n.clamp(1, config.max_parallel);
             }
@@ -157,5 +168,6 @@ mod tests {
         assert_eq!(config.max_parallel, 3);
         assert!(config.deny.contains(&".git".to_owned()) && config.deny.contains(&"secret/**".to_owned()));
         assert_eq!(config.sources.len(), 2);
+        assert!(config.by_project.iter().any(|said| said.ends_with("secret/**")), "{:?}", config.by_project);
     }
 }

@@ -16,11 +16,9 @@ pub enum RunError {
     #[diagnostic(code("run.empty"), help("say what you want to know: brain run \"where is the configuration read?\""))]
     Empty,
     /// The request is too long.
-    #[error("the request has {found} characters, the limit is {limit}")]
+    #[error("the request is longer than {limit} characters")]
     #[diagnostic(code("run.too-long"), help("put the material into a file of the project and refer to it as @path"))]
     TooLong {
-        /// Characters of the request.
-        found: usize,
         /// Characters that are allowed.
         limit: usize,
     },

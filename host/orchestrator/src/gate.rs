@@ -31,12 +31,8 @@ mod tests {
     use brain_packet::{AgentTaskContext, HandoffPacket, ReviewDecision, TaskStatus};
 
     fn reviewed(decision: Verdict) -> WorkerResult {
-        let task = AgentTaskContext::new(
-            "t".parse().unwrap(),
-            "s".parse().unwrap(),
-            "review".parse().unwrap(),
-            "review it",
-        );
+        let task =
+            AgentTaskContext::new("t".parse().unwrap(), "s".parse().unwrap(), "review".parse().unwrap(), "review it");
         let handoff = HandoffPacket::new("h".parse().unwrap(), task, "");
         let mut result = WorkerResult::answering(&handoff, TaskStatus::Completed, "Approved.");
         result.review = Some(ReviewDecision {

@@ -26,6 +26,7 @@ mod error;
 mod gate;
 mod git;
 mod manifest;
+mod patch;
 mod plain_file;
 mod plan;
 mod references;
@@ -43,7 +44,7 @@ mod worker;
 
 pub use config::{Config, ConfigFile, DEFAULT_MAX_PARALLEL};
 pub use error::RunError;
-pub use git::{MAX_DIFF_BYTES, MAX_UNTRACKED};
+pub use git::{ChangedFile, Changes, GitView, MAX_DIFF_BYTES, MAX_DIFF_FILES, MAX_GIT_TIME, view as git_view};
 pub use manifest::{Context, Files, Manifest, Routing as ManifestRouting};
 pub use plan::{Plan, PlanPhase, WorkerPlan};
 pub use references::MAX_REFERENCES;

@@ -156,11 +156,10 @@ pub fn route(request: &str, catalogue: &Catalogue) -> Option<Routed> {
         let is_part = |name: &str| {
             primary.manifest.name.as_str() == name || support.iter().any(|chosen| chosen.role.as_str() == name)
         };
-        if !is_part(FALLBACK) && primary.manifest.name.as_str() != REVIEW {
-            if let Some(role) = roles.iter().find(|r| r.manifest.name.as_str() == FALLBACK) {
-                let reason = format!("the request says \"{verb}\", and an edit starts from a map of the code");
-                support.push(Chosen { role: role.manifest.name.clone(), reason });
-            }
+        let mapper = roles.iter().find(|r| r.manifest.name.as_str() == FALLBACK);
+        if let Some(role) = mapper.filter(|_| !is_part(FALLBACK) && primary.manifest.name.as_str() != REVIEW) {
+            let reason = format!("the request says \"{verb}\", and an edit starts from a map of the code");
+            support.push(Chosen { role: role.manifest.name.clone(), reason });
         }
         if primary.manifest.name.as_str() != REVIEW {
             missing.push(format!(

@@ -20,10 +20,7 @@ use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus, Worker
 use crate::roles::{Catalogue, Installed};
 use crate::route::{Clarification, Routed, route};
 use crate::schedule::{Outcome, run_jobs};
-use crate::worker::{Bench, ContextFile, Job, Worked};
-
-/// Name of the diff below `/context`.
-const CHANGES: &str = "changes.diff";
+use crate::worker::{Bench, CHANGES, ContextFile, Git, Job, Worked};
 
 /// Something that happened in a run, for whoever watches.
 #[derive(Clone, Debug)]
@@ -217,18 +214,26 @@ impl Orchestrator {
         watch: &(dyn Fn(Event) + Sync),
     ) -> Result<RunReport, RunError> {
         let mut missing = plan.missing.clone();
+        missing.extend(self.config.by_project.iter().cloned());
         let mut named = references.files.clone();
         if named.is_empty() || !only_named {
             named.insert(0, ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
         }
-        let (shared, changes, cut) = self.context(request, &references, &plan, &mut missing);
+        let shared = context(request, &references);
+        let git = self.git(&plan, &mut missing);
         self.start(journal, request, Some(&plan))?;
         self.record_plan(journal, request, &plan, &named)?;
         watch(Event::Planned(Box::new(plan.clone())));
 
         let loaded = self.load(&plan, watch);
-        let bench =
-            Bench { project: &self.project, home: &self.home, journal, config: &self.config, cancel: &self.cancel };
+        let bench = Bench {
+            project: &self.project,
+            home: &self.home,
+            journal,
+            config: &self.config,
+            cancel: &self.cancel,
+            git: &git,
+        };
         let todos = plan.todos();
         let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, todos, named, shared, request, watch };
         let support = crew.support()?;
@@ -239,6 +244,7 @@ impl Orchestrator {
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
         }
+        let changes = git.diff.map(|changes| changes.of);
         self.finish(journal, report(journal, request, &plan, changes, missing, support, primary))
     }
 
@@ -256,53 +262,24 @@ impl Orchestrator {
         Ok(())
     }
 
-    /// The context files that every worker may make use of, what the diff is of, and what is not in it.
-    fn context(
-        &self,
-        request: &str,
-        references: &References,
-        plan: &Plan,
-        missing: &mut Vec<String>,
-    ) -> (Vec<ContextFile>, Option<String>, Vec<String>) {
-        let mut text = format!("# Request\n\n{request}\n");
-        if !references.missing.is_empty() {
-            text.push_str("\n# Referred to, and not there\n\n");
-            for missing in &references.missing {
-                text.push_str(&format!("- {missing}\n"));
-            }
-        }
-        let mut files = vec![ContextFile {
-            path: "request.md".into(),
-            kind: ContextRefKind::Summary,
-            label: "the request".into(),
-            content: text.into_bytes(),
-        }];
-        files.extend(references.threads.iter().map(|(id, snapshot)| ContextFile {
-            path: format!("threads/{id}.md"),
-            kind: ContextRefKind::Thread,
-            label: format!("session {id}"),
-            content: snapshot.clone().into_bytes(),
-        }));
+    /// What git knows of the project; the change only where a role makes use of it.
+    fn git(&self, plan: &Plan, missing: &mut Vec<String>) -> Git {
         let wanted =
             plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
-        let (mut of, mut not_shown) = (None, Vec::new());
-        if wanted {
-            match git::changes(&self.project) {
-                Ok(changes) => {
-                    missing.extend(changes.cut.iter().map(|cut| format!("the diff: {cut}")));
-                    files.push(ContextFile {
-                        path: CHANGES.into(),
-                        kind: ContextRefKind::File,
-                        label: changes.of.clone(),
-                        content: changes.diff,
-                    });
-                    of = Some(changes.of);
-                    not_shown = changes.cut;
+        match git::view(&self.project, &self.cancel) {
+            Ok(view) => {
+                if wanted {
+                    missing.extend(view.changes.cut.iter().map(|cut| format!("the diff: {cut}")));
                 }
-                Err(why) => missing.push(format!("no diff to review: {why}")),
+                Git { tracked: view.tracked, diff: Some(view.changes).filter(|_| wanted) }
+            }
+            Err(why) => {
+                if wanted {
+                    missing.push(format!("no diff to review: {why}"));
+                }
+                Git::default()
             }
         }
-        (files, of, not_shown)
     }
 
     fn manifest_of(&self, role: &RoleName) -> Option<&Installed> {
@@ -415,12 +392,7 @@ impl Crew<'_> {
             return self.not_loaded(index);
         };
         let installed = self.orchestrator.catalogue.get(worker.role.as_str())?;
-        let mut context: Vec<ContextFile> = self
-            .shared
-            .iter()
-            .filter(|file| file.path != CHANGES || installed.manifest.context.wants(CHANGES))
-            .cloned()
-            .collect();
+        let mut context = self.shared.clone();
         context.extend(seen.iter().map(|worked| ContextFile {
             path: format!("results/{}.json", worked.report.role),
             kind: ContextRefKind::Summary,
@@ -453,6 +425,30 @@ impl Crew<'_> {
     }
 }
 
+/// The context files that every worker may make use of.
+fn context(request: &str, references: &References) -> Vec<ContextFile> {
+    let mut text = format!("# Request\n\n{request}\n");
+    if !references.missing.is_empty() {
+        text.push_str("\n# Referred to, and not there\n\n");
+        for missing in &references.missing {
+            text.push_str(&format!("- {missing}\n"));
+        }
+    }
+    let mut files = vec![ContextFile {
+        path: "request.md".into(),
+        kind: ContextRefKind::Summary,
+        label: "the request".into(),
+        content: text.into_bytes(),
+    }];
+    files.extend(references.threads.iter().map(|(id, snapshot)| ContextFile {
+        path: format!("threads/{id}.md"),
+        kind: ContextRefKind::Thread,
+        label: format!("session {id}"),
+        content: snapshot.clone().into_bytes(),
+    }));
+    files
+}
+
 fn checked(request: &str) -> Result<&str, RunError> {
     let request = request.trim();
     if request.is_empty() {
@@ -460,7 +456,7 @@ fn checked(request: &str) -> Result<&str, RunError> {
     }
     let found = request.chars().count();
     if found > MAX_GOAL_CHARS {
-        return Err(RunError::TooLong { found, limit: MAX_GOAL_CHARS });
+        return Err(RunError::TooLong { limit: MAX_GOAL_CHARS });
     }
     Ok(request)
 }
@@ -489,7 +485,7 @@ fn report(
     request: &str,
     plan: &Plan,
     changes: Option<String>,
-    missing: Vec<String>,
+    mut missing: Vec<String>,
     support: Vec<Worked>,
     primary: Worked,
 ) -> RunReport {
@@ -504,6 +500,7 @@ fn report(
     let warnings = warnings(&everyone, review.as_ref(), primary_reviews);
     let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
     let summary = primary.result.summary.clone();
+    missing.extend(everyone.iter().flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
     let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).map(|w| w.report).collect();
     RunReport {
         version: REPORT_VERSION,
@@ -537,15 +534,22 @@ fn warnings(everyone: &[&Worked], review: Option<&brain_packet::ReviewDecision>,
         }
         if !report.notes.is_empty() {
             warnings.push(format!(
-                "{}: {} things in its answer were repaired; see its notes",
+                "{}: {} in its answer repaired; see its notes",
                 report.role,
-                report.notes.len()
+                if report.notes.len() == 1 { "1 thing".to_owned() } else { format!("{} things", report.notes.len()) }
             ));
         }
         let Some(receipt) = &report.receipt else { continue };
         let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
         if denied > 0 {
             warnings.push(format!("{}: asked for {denied} paths that it was not granted", report.role));
+        }
+        if !receipt.files.unusable_gitignores.is_empty() {
+            warnings.push(format!(
+                "{}: nothing but tracked files was shown to it where a .gitignore is too large or unreadable: {}",
+                report.role,
+                receipt.files.unusable_gitignores.join(", ")
+            ));
         }
         if receipt.files.names_skipped > 0 {
             warnings.push(format!(

@@ -8,6 +8,7 @@ use crate::config::ConfigFile;
 use crate::manifest::Manifest;
 use crate::plan::Plan;
 use crate::report::RunReport;
+use crate::route::Clarification;
 
 /// Every published schema: its file name, and its text.
 pub fn schemas() -> Vec<(&'static str, String)> {
@@ -18,6 +19,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
     }
     vec![
         ("check-report.schema.json", text::<CheckReport>()),
+        ("clarification.schema.json", text::<Clarification>()),
         ("config.schema.json", text::<ConfigFile>()),
         ("handoff-packet.schema.json", text::<HandoffPacket>()),
         ("receipt.schema.json", text::<Receipt>()),

@@ -1,6 +1,8 @@
 //! One worker: its handoff, its context files, its call, and the records of all three.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brain_journal::{ArtifactDigests, Journal, Phase, Record, TodoItem, journal_result};
 use brain_packet::{
@@ -15,9 +17,13 @@ use crate::artifacts::{collect, private_file, private_folder};
 use crate::config::Config;
 use crate::error::RunError;
 use crate::gate::gate_review;
+use crate::git::{ChangedFile, Changes};
 use crate::manifest::Manifest;
 use crate::plan::PlanPhase;
 use crate::report::{Fault, WorkerReport};
+
+/// Name of the change below `/context`.
+pub(crate) const CHANGES: &str = "changes.diff";
 
 /// The role whose answer must hold a decision.
 const REVIEW: &str = "review";
@@ -52,8 +58,16 @@ pub(crate) struct Bench<'a> {
     pub journal: &'a Journal,
     pub config: &'a Config,
     pub cancel: &'a CancelToken,
-    /// What of the change is not in the diff that reviewers are shown.
-    pub cut: &'a [String],
+    pub git: &'a Git,
+}
+
+/// What git knows of the project.
+#[derive(Debug, Default)]
+pub(crate) struct Git {
+    /// The tracked files.
+    pub tracked: Arc<BTreeSet<String>>,
+    /// The change, when a role of the run makes use of it and there is one.
+    pub diff: Option<Changes>,
 }
 
 /// One worker that is to be called.
@@ -86,16 +100,20 @@ impl Job<'_> {
 pub(crate) struct Worked {
     pub result: WorkerResult,
     pub report: WorkerReport,
+    /// What of the change it was not shown, in words.
+    pub not_shown: Vec<String>,
 }
 
 impl Bench<'_> {
     /// Hands one job over and waits for its end. Fails only when a record or a file of Brain's own cannot be written.
     pub(crate) fn work(&self, job: &Job<'_>) -> Result<Worked, RunError> {
         let name = job.role.name();
-        let handoff = self.handoff(job);
+        let workspace = self.workspace(job);
+        let (diff, not_shown) = self.diff(job, workspace.as_ref());
+        let handoff = self.handoff(job, diff.as_ref());
         let private = self.folder(self.journal.paths().private().join(name.as_str()))?;
         let context = self.folder(private.join("context"))?;
-        for file in &job.context {
+        for file in job.context.iter().chain(&diff) {
             let path = context.join(&file.path);
             if let Some(parent) = path.parent() {
                 self.folder(parent.to_owned())?;
@@ -110,21 +128,17 @@ impl Bench<'_> {
         self.started(job, &handoff)?;
         let run = job.role.run(Call {
             handoff: &handoff,
-            files: FileGrants {
-                workspace: self.workspace(job.manifest, &handoff),
-                context: Some(context),
-                artifacts: Some(artifacts.clone()),
-            },
+            files: FileGrants { workspace, context: Some(context), artifacts: Some(artifacts.clone()) },
             limits: effective_limits(job.manifest, self.config),
             log: Some(private.join("output.log")),
             cancel: self.cancel.clone(),
         });
-        self.ended(job, &handoff, run, &artifacts)
+        self.ended(job, &handoff, run, &artifacts, not_shown)
     }
 
     /// A worker that is not called, since what it waits for did not complete.
     pub(crate) fn blocked(&self, job: &Job<'_>, reason: &str) -> Result<Worked, RunError> {
-        let handoff = self.handoff(job);
+        let handoff = self.handoff(job, None);
         let result = normalise::blocked(&handoff, reason);
         self.conclude(&job.seat(), &handoff, result, None, None, &ArtifactDigests::default())
     }
@@ -148,10 +162,10 @@ impl Bench<'_> {
         private_folder(path).map_err(|source| RunError::State { what: "a private folder", path: at, source })
     }
 
-    fn handoff(&self, job: &Job<'_>) -> HandoffPacket {
+    fn handoff(&self, job: &Job<'_>, diff: Option<&ContextFile>) -> HandoffPacket {
         let mut refs = job.named.clone();
         refs.extend(
-            job.context.iter().map(|file| {
+            job.context.iter().chain(diff).map(|file| {
                 ContextRef::new(file.kind, format!("{CONTEXT}/{}", file.path)).labelled(file.label.clone())
             }),
         );
@@ -168,19 +182,44 @@ impl Bench<'_> {
     }
 
     /// The effective grant: what the manifest asks, of what the handoff names, less what the operator denies.
-    fn workspace(&self, manifest: &Manifest, handoff: &HandoffPacket) -> Option<WorkspaceGrant> {
-        if manifest.files.read.is_empty() {
+    fn workspace(&self, job: &Job<'_>) -> Option<WorkspaceGrant> {
+        let files = &job.manifest.files;
+        if files.read.is_empty() {
             return None;
         }
         Some(WorkspaceGrant {
             root: self.project.to_owned(),
-            read: vec![
-                GlobLayer::new("manifest", manifest.files.read.iter().cloned()),
-                handoff_layer(&handoff.task.context_refs),
-            ],
+            read: vec![GlobLayer::new("manifest", files.read.iter().cloned()), handoff_layer(&job.named)],
             deny: self.config.deny.iter().cloned().chain(self.home_in_project()).collect(),
-            honour_gitignore: !manifest.files.gitignored,
+            honour_gitignore: !files.gitignored,
+            tracked: Arc::clone(&self.git.tracked),
         })
+    }
+
+    /// The change, as far as the role may see its files, and what of it that leaves out. A diff is content of files: it
+    /// must not show what the files themselves are not shown for.
+    fn diff(&self, job: &Job<'_>, workspace: Option<&WorkspaceGrant>) -> (Option<ContextFile>, Vec<String>) {
+        let Some(changes) = self.git.diff.as_ref().filter(|_| job.manifest.context.wants(CHANGES)) else {
+            return (None, Vec::new());
+        };
+        let visible = workspace.and_then(|workspace| workspace.visibility().ok());
+        let shown = |file: &&ChangedFile| {
+            visible.as_ref().is_some_and(|visible| file.paths.iter().all(|path| visible.shows(path)))
+        };
+        let files: Vec<&ChangedFile> = changes.files.iter().filter(shown).collect();
+        let mut not_shown = Vec::new();
+        match changes.files.len() - files.len() {
+            0 => {}
+            1 => not_shown.push("1 changed file is not shown to it, since it is not granted".to_owned()),
+            n => not_shown.push(format!("{n} changed files are not shown to it, since they are not granted")),
+        }
+        let file = ContextFile {
+            path: CHANGES.into(),
+            kind: ContextRefKind::File,
+            label: changes.of.clone(),
+            content: files.iter().flat_map(|file| file.patch.iter().copied()).collect(),
+        };
+        (Some(file), not_shown)
     }
 
     /// Brain's own state is no part of the project, even where it lies inside it: it holds what other roles saw.
@@ -205,10 +244,18 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn ended(&self, job: &Job<'_>, handoff: &HandoffPacket, run: Run, artifacts: &Path) -> Result<Worked, RunError> {
+    fn ended(
+        &self,
+        job: &Job<'_>,
+        handoff: &HandoffPacket,
+        run: Run,
+        artifacts: &Path,
+        not_shown: Vec<String>,
+    ) -> Result<Worked, RunError> {
         let Run { mut result, ended, receipt } = run;
         if job.role.name().as_str() == REVIEW {
-            result = gate_review(normalise::expect_review(result), self.cut);
+            let cut = self.git.diff.as_ref().map(|changes| changes.cut.as_slice()).unwrap_or_default();
+            result = gate_review(normalise::expect_review(result), &[cut, &not_shown].concat());
         }
         let store = self.journal.paths().artifacts();
         let digests = collect(artifacts, &store, &mut result).map_err(|source| RunError::State {
@@ -221,7 +268,8 @@ impl Bench<'_> {
             message: ended.message(),
             remedy: ended.remedy(),
         });
-        self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)
+        let worked = self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)?;
+        Ok(Worked { not_shown, ..worked })
     }
 
     fn conclude(
@@ -271,6 +319,7 @@ impl Bench<'_> {
                 receipt,
             },
             result,
+            not_shown: Vec::new(),
         })
     }
 

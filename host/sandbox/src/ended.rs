@@ -39,6 +39,8 @@ pub enum Ended {
     Refused {
         /// Why.
         message: String,
+        /// What to do about it.
+        remedy: String,
     },
 }
 
@@ -68,14 +70,15 @@ impl Ended {
                 text
             }
             Self::Cancelled => "it was cancelled".into(),
-            Self::Refused { message } => message.clone(),
+            Self::Refused { message, .. } => message.clone(),
         }
     }
 
     /// What to do about it; none when it returned or was cancelled.
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Returned | Self::Cancelled | Self::Refused { .. } => None,
+            Self::Returned | Self::Cancelled => None,
+            Self::Refused { remedy, .. } => Some(remedy.clone()),
             Self::Trapped { .. } => {
                 Some("this is a fault of the role: report it to its author with the private log".into())
             }
@@ -120,7 +123,8 @@ pub(crate) fn classify(error: &wasmtime::Error, state: &State, limits: &Limits) 
         return killed(refusal.limit, Some(refusal.wanted));
     }
     if let Some(I32Exit(status)) = error.downcast_ref::<I32Exit>() {
-        return trapped(format!("it exited with status {status} instead of returning a result"));
+        let how = if *status == 0 { "it exited" } else { "it exited with a failure status" };
+        return trapped(format!("{how} instead of returning a result"));
     }
     if let Some(stub) = error.downcast_ref::<StubTrap>() {
         return trapped(stub.to_string());

@@ -38,7 +38,8 @@ pub use contract::{CONTRACT, CONTRACT_WIT, CheckReport, CheckRow, RowState};
 pub use digest::Digest;
 pub use ended::Ended;
 pub use files::{
-    ARTIFACTS, CONTEXT, DEFAULT_DENY, Denial, FileGrants, GlobError, GlobLayer, GrantError, WORKSPACE, WorkspaceGrant,
+    ARTIFACTS, CONTEXT, DEFAULT_DENY, Denial, FileGrants, GlobError, GlobLayer, GrantError, Visibility, WORKSPACE,
+    WorkspaceGrant,
 };
 pub use kill::CancelToken;
 pub use limits::{HOSTCALL_BYTES, INSTANCES, LimitName, Limits, RANDOM_BYTES, STACK_BYTES, TICK_MS, show_bytes};

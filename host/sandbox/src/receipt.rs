@@ -67,6 +67,10 @@ pub struct FileUse {
     /// Writes that the quota of `/artifacts` refused.
     #[serde(default)]
     pub quota_refusals: u64,
+    /// `.gitignore` files that are too large or cannot be read as rules, so that nothing of their folders was shown but
+    /// what is tracked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unusable_gitignores: Vec<String>,
     /// Names in listed folders that are not UTF-8 and so could not be shown.
     #[serde(default)]
     pub names_skipped: u64,

@@ -103,7 +103,8 @@ impl Role {
         let files = match FileView::open(&call.files, &call.limits, &self.0.shared.rules) {
             Ok(files) => files,
             Err(error) => {
-                let ended = Ended::Refused { message: error.to_string() };
+                let remedy = miette::Diagnostic::help(&error).map(|help| help.to_string()).unwrap_or_default();
+                let ended = Ended::Refused { message: error.to_string(), remedy };
                 return self.conclude(&call, &lifetime, cpu, &output, None, Err(ended));
             }
         };
@@ -220,6 +221,7 @@ fn file_use(files: &FileView) -> FileUse {
         denied,
         denied_unlisted,
         quota_refusals: files.quota_refusals(),
+        unusable_gitignores: files.unusable_ignores(),
         names_skipped: counters.names_skipped.load(Relaxed),
     }
 }

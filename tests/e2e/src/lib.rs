@@ -105,6 +105,7 @@ impl Bench {
                 read: vec![GlobLayer::new("manifest", self.read.clone())],
                 deny: brain_sandbox::DEFAULT_DENY.iter().map(|d| (*d).into()).collect(),
                 honour_gitignore: true,
+                tracked: Default::default(),
             }),
             context: Some(self.context.path().into()),
             artifacts: Some(self.artifacts.path().into()),

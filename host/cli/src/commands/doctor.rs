@@ -1,10 +1,9 @@
 //! `brain doctor`: what Brain needs of this machine and project, checked one by one.
 
 use std::path::Path;
-use std::process::Command;
 
-use brain_orchestrator::{Config, open_project};
-use brain_sandbox::{Limits, Sandbox, SandboxConfig};
+use brain_orchestrator::{Config, git_view, open_project};
+use brain_sandbox::{CancelToken, Limits, Sandbox, SandboxConfig};
 use serde::Serialize;
 
 use crate::args::PlaceArgs;
@@ -109,21 +108,12 @@ fn project(place: &PlaceArgs) -> Checked {
 }
 
 fn git(project: &Path) -> Checked {
-    let inside = Command::new("git").args(["rev-parse", "--is-inside-work-tree"]).current_dir(project).output();
-    match inside {
-        Ok(output) if output.status.success() => ok("git", "the project is a git work tree"),
-        Ok(_) => bad(
-            "git",
-            Health::Warning,
-            "the project is not a git work tree",
-            "without git there is no change to review: `git init`",
-        ),
-        Err(e) => bad(
-            "git",
-            Health::Warning,
-            format!("git cannot be run: {e}"),
-            "install git: without it there is no change to review",
-        ),
+    let Ok(project) = open_project(project) else {
+        return bad("git", Health::Warning, "there is no project", "see above");
+    };
+    match git_view(&project, &CancelToken::default()) {
+        Ok(view) => ok("git", format!("the project is a git work tree with {} tracked files", view.tracked.len())),
+        Err(why) => bad("git", Health::Warning, why, "without a repository there is no change to review: `git init`"),
     }
 }
 

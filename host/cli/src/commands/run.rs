@@ -63,7 +63,7 @@ fn request(words: &[String]) -> Result<String, Failure> {
         Failure::new(OutputError { what: "standard input cannot be read, so the request".into(), source })
     })?;
     if bytes.len() as u64 == max {
-        return Err(RunError::TooLong { found: bytes.len(), limit: MAX_GOAL_CHARS }.into());
+        return Err(RunError::TooLong { limit: MAX_GOAL_CHARS }.into());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

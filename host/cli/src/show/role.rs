@@ -32,7 +32,7 @@ pub fn roles(catalogue: &Catalogue, folders: &[(PathBuf, Origin)]) -> String {
             let _ = writeln!(out, "    -> {}", line(&help.to_string()));
         }
     }
-    let looked: Vec<String> = folders.iter().map(|(path, _)| path.display().to_string()).collect();
+    let looked: Vec<String> = folders.iter().map(|(path, _)| line(&path.display().to_string())).collect();
     let _ = writeln!(out, "{}", faint(&format!("looked in {}", looked.join(", "))));
     out
 }
@@ -43,7 +43,13 @@ pub fn inspected(role: &Inspected<'_>) -> String {
     let mut out = String::new();
     let put = &mut out;
     let _ = writeln!(put, "{}  {}", heading(m.name.as_str()), line(&m.description));
-    let _ = writeln!(put, "Version   {}   ({}, {})", line(&m.version), role.origin, role.folder.display());
+    let _ = writeln!(
+        put,
+        "Version   {}   ({}, {})",
+        line(&m.version),
+        role.origin,
+        line(&role.folder.display().to_string())
+    );
     let _ = writeln!(put, "Component {}   {}", role.digest, show_bytes(role.bytes as u64));
     let _ = writeln!(put, "Contract  {}", line(&m.contract));
     let _ = writeln!(put, "\n{}", heading("Asks for"));

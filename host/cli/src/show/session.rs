@@ -13,7 +13,7 @@ const MAX_REQUEST: usize = 60;
 /// A list of sessions.
 pub fn sessions(list: &SessionList) -> String {
     let mut out = String::new();
-    if list.sessions.is_empty() {
+    if list.sessions.is_empty() && list.not_shown == 0 {
         out.push_str("There are no sessions yet: `brain run \"…\"` makes one.\n");
     }
     for session in &list.sessions {

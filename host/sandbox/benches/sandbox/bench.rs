@@ -64,6 +64,7 @@ impl Bench {
                 read: vec![GlobLayer::new("manifest", ["**"])],
                 deny: DEFAULT_DENY.iter().map(|glob| (*glob).to_owned()).collect(),
                 honour_gitignore: true,
+                tracked: Default::default(),
             }),
             context: Some(at("context")),
             artifacts: Some(at("artifacts")),

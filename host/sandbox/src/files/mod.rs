@@ -4,6 +4,7 @@
 //! exist for the role, and, where the role may write, a [`quota::Quota`]. Nothing outside this module opens a file for a
 //! guest, and nothing inside it knows what a role is.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) use host::{FileHost, HasFiles};
 pub use scope::{DEFAULT_DENY, GlobError, GlobLayer};
 
 use denials::Denials;
+use ignores::Ignores;
 use quota::Quota;
 use resolve::{Folder, Refused};
 pub(crate) use scope::RuleCache;
@@ -64,6 +66,33 @@ pub struct WorkspaceGrant {
     pub deny: Vec<String>,
     /// Whether what `.gitignore` files exclude is hidden too.
     pub honour_gitignore: bool,
+    /// Files that are tracked, relative to the root, and so not hidden by a `.gitignore`. Deny globs hide them all the same.
+    pub tracked: Arc<BTreeSet<String>>,
+}
+
+/// Which files of a project a grant shows, for a host that hands content of them over by another way.
+pub struct Visibility(Scope);
+
+impl WorkspaceGrant {
+    /// Which files this grant shows.
+    ///
+    /// # Errors
+    /// The root cannot be opened, or a glob cannot be used.
+    pub fn visibility(&self) -> Result<Visibility, GrantError> {
+        Ok(Visibility(self.scope(&open_root(&self.root, WORKSPACE)?, &RuleCache::default())?))
+    }
+
+    fn scope(&self, root: &Folder, rules: &RuleCache) -> Result<Scope, GlobError> {
+        let ignores = self.honour_gitignore.then(|| Ignores::new(Arc::clone(&root.dir), Arc::clone(&self.tracked)));
+        Scope::new(rules, &self.read, &self.deny, ignores)
+    }
+}
+
+impl Visibility {
+    /// Whether the file at `path`, relative to the project, exists for the role. It need not exist on the host.
+    pub fn shows(&self, path: &str) -> bool {
+        self.0.file(path).is_ok()
+    }
 }
 
 /// A grant that cannot be turned into a view.
@@ -108,8 +137,7 @@ impl FileView {
         let mut mounts = Vec::with_capacity(3);
         if let Some(workspace) = &grants.workspace {
             let root = open_root(&workspace.root, WORKSPACE)?;
-            let ignores = workspace.honour_gitignore.then(|| Arc::clone(&root.dir));
-            let scope = Scope::new(rules, &workspace.read, &workspace.deny, ignores)?;
+            let scope = workspace.scope(&root, rules)?;
             mounts.push(Mount { guest: WORKSPACE, root, scope, quota: None });
         }
         if let Some(context) = &grants.context {
@@ -131,6 +159,11 @@ impl FileView {
     /// The first denials, and how many more paths were denied than are listed.
     pub(crate) fn denials(&self) -> (Vec<Denial>, u64) {
         self.denials.list()
+    }
+
+    /// The `.gitignore` files that could not be used, so that nothing of their folders is shown but what is tracked.
+    pub(crate) fn unusable_ignores(&self) -> Vec<String> {
+        self.mounts.iter().flat_map(|mount| mount.scope.unusable_ignores()).collect()
     }
 
     /// Quota refusals of the artifact folder: a count, and the limit that was hit first.

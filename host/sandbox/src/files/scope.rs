@@ -5,18 +5,37 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cap_std::fs::Dir;
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ignores::Ignores;
 
-/// Names that no role sees unless the operator takes them off the list: version control internals, environment files and
-/// private keys. A pattern without a slash matches at any depth, one that begins with a slash only at
+/// Names that no role sees: version control internals, environment files, private keys and stored logins. Case makes no
+/// difference. A pattern without a slash matches at any depth, one that begins with a slash only at
 /// the top, and a folder that matches hides all below it.
-pub const DEFAULT_DENY: &[&str] =
-    &[".git", ".env*", "*.pem", "*.p12", "*.pfx", "*.keystore", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"];
+pub const DEFAULT_DENY: &[&str] = &[
+    ".git",
+    ".env*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.ppk",
+    "*.jks",
+    "*.keystore",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".git-credentials",
+];
 
 /// Globs in one layer of a grant.
 const MAX_GLOBS: usize = 4096;
@@ -36,6 +55,14 @@ pub struct GlobLayer {
 }
 
 impl GlobLayer {
+    /// Whether every glob can be used.
+    ///
+    /// # Errors
+    /// The first that cannot, and why.
+    pub fn check(&self) -> Result<(), GlobError> {
+        compile_layer(self).map(drop)
+    }
+
     /// A layer of `who` with `globs`.
     pub fn new(who: impl Into<String>, globs: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { who: who.into(), globs: globs.into_iter().map(Into::into).collect() }
@@ -161,14 +188,19 @@ impl Scope {
         Self { rules: Arc::default(), ignores: None }
     }
 
-    /// The paths that all `layers` grant and neither `deny` nor, when a root is given, its `.gitignore` files hide.
+    /// The paths that all `layers` grant and neither `deny` nor `ignores` hide.
     pub(crate) fn new(
         cache: &RuleCache,
         layers: &[GlobLayer],
         deny: &[String],
-        gitignore_root: Option<Arc<Dir>>,
+        ignores: Option<Ignores>,
     ) -> Result<Self, GlobError> {
-        Ok(Self { rules: cache.rules(layers, deny)?, ignores: gitignore_root.map(Ignores::new) })
+        Ok(Self { rules: cache.rules(layers, deny)?, ignores })
+    }
+
+    /// The `.gitignore` files that could not be used.
+    pub(crate) fn unusable_ignores(&self) -> Vec<String> {
+        self.ignores.as_ref().map(Ignores::unusable).unwrap_or_default()
     }
 
     /// Whether the file `path` (relative, `/` between names) exists for the role.
@@ -264,7 +296,9 @@ fn compile_deny(deny: &[String]) -> Result<(GlobSet, Vec<String>), GlobError> {
         if !glob.contains('/') && anchored.is_none() {
             glob = format!("**/{glob}");
         }
-        set.add(build(&glob).map_err(|e| fault(written, e))?);
+        // In any case: `.ENV` is as secret as `.env`, and on some systems it is the same file.
+        let glob = GlobBuilder::new(&glob).literal_separator(true).case_insensitive(true).build();
+        set.add(glob.map_err(|e| fault(written, e.kind().to_string()))?);
         written_as.push(written.clone());
     }
     let set = set.build().map_err(|e| fault("", e.kind().to_string()))?;
@@ -292,11 +326,13 @@ fn tidy(written: &str) -> Result<String, String> {
     if glob.split('/').any(|name| name == "..") {
         return Err("it has `..`".into());
     }
-    let mut depth = 0_usize;
+    let (mut depth, mut in_class) = (0_usize, false);
     for c in glob.chars() {
         match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
+            '[' => in_class = true,
+            ']' => in_class = false,
+            '{' if !in_class => depth += 1,
+            '}' if !in_class => depth = depth.saturating_sub(1),
             '/' if depth > 0 => return Err("it has a `/` inside braces".into()),
             _ => {}
         }
@@ -308,6 +344,7 @@ fn tidy(written: &str) -> Result<String, String> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use cap_std::fs::Dir;
 
     fn scope(globs: &[&str], deny: &[&str]) -> Scope {
         let deny: Vec<String> = deny.iter().map(|s| (*s).to_owned()).collect();
@@ -394,8 +431,13 @@ mod tests {
         std::fs::write(dir.path().join(".gitignore"), "target/\n*.log\n").unwrap();
         std::fs::write(dir.path().join("a/.gitignore"), "!keep.log\n/local\n").unwrap();
         let root = Dir::open_ambient_dir(dir.path(), cap_std::ambient_authority()).unwrap();
-        let scope = Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", ["**"])], &[], Some(Arc::new(root)))
-            .unwrap();
+        let scope = Scope::new(
+            &RuleCache::default(),
+            &[GlobLayer::new("manifest", ["**"])],
+            &[],
+            Some(Ignores::new(Arc::new(root), Arc::default())),
+        )
+        .unwrap();
         assert_eq!(scope.file("target/debug/x"), Err(Hidden::Ignored));
         assert_eq!(scope.file("x.log"), Err(Hidden::Ignored));
         assert_eq!(scope.file("a/x.log"), Err(Hidden::Ignored));

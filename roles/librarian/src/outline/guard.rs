@@ -221,11 +221,19 @@ pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
                 (operand, new_line) = (false, false);
             }
             b'`' => (operand, new_line) = (true, false),
-            byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || byte >= 0x80 => {
+            // A decorator. What it decorates may begin with one again.
+            b'@' => {
+                if operand && (after_brace || new_line) {
+                    pressure.statement();
+                }
+                pressure.link();
+                (operand, new_line) = (false, false);
+            }
+            byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#') || byte >= 0x80 => {
                 width = bytes[at..]
                     .iter()
                     .take_while(|byte| {
-                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#' | b'@') || **byte >= 0x80
+                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#') || **byte >= 0x80
                     })
                     .count();
                 let word = &text[at..at + width];
@@ -345,6 +353,7 @@ mod tests {
         ("", "await\n", "", "a"),
         ("type A=", "()=>", "", "a"),
         ("", "\"x y\"\n+ ", "", "a"),
+        ("", "@", "", "a class {}"),
     ];
 
     fn repeat((before, open, close, after): &(&str, &str, &str, &str), times: usize) -> String {
@@ -386,5 +395,7 @@ mod tests {
         assert!(javascript(&many("export const a = (x) => x + 1\n"), false));
         assert!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n"), false));
         assert!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n"), false));
+        let decorated = "@Input() a?: string\n@Output()\nb = new Emitter()\n@Listen('c') d() { e() }\n";
+        assert!(javascript(&format!("class A {{\n{}}}\n", many(decorated)), false));
     }
 }

@@ -4,5 +4,6 @@
 mod bounds;
 mod output;
 mod ranking;
+mod repeats;
 mod support;
 mod tested;
