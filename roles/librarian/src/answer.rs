@@ -256,7 +256,7 @@ impl Answer {
         }
         for ((count, first), what) in [
             (&survey.too_deep, "nested too deeply for the parser"),
-            (&survey.unparsable, "not understood by the parser"),
+            (&survey.unparsable, "not clear enough for the parser"),
         ] {
             if *count > 0 {
                 self.risks.push(format!(

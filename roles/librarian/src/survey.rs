@@ -31,7 +31,7 @@ pub struct Survey {
     pub truncated: bool,
     /// Files whose outline was made without their parser: how many, and the first.
     pub too_deep: (usize, String),
-    /// Files that their parser gave up on.
+    /// Files that their parser gave up on, or was not given.
     pub unparsable: (usize, String),
     /// Definitions over the bounds.
     pub definitions_dropped: usize,

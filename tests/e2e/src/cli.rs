@@ -107,7 +107,11 @@ impl Brain {
         self.git(&["commit", "--quiet", "--no-verify", "--message", "all of it"]);
     }
 
-    fn git(&self, args: &[&str]) {
+    /// Runs git in the project, untouched by this machine's configuration.
+    ///
+    /// # Panics
+    /// When git fails.
+    pub fn git(&self, args: &[&str]) {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=Author", "-c", "user.email=author@example.com", "-c", "commit.gpgSign=false"])
             .args(args)

@@ -237,8 +237,8 @@ fn traps_panics_and_exits_say_what_happened() {
     for (goal, words) in [
         ("trap", ["unreachable instruction", ""]),
         ("panic the disk is on fire", ["the disk is on fire", "misbehave/src/lib.rs:"]),
-        ("exit 0", ["exited with status 0", ""]),
-        ("exit 3", ["exited with status 1", ""]),
+        ("exit 0", ["it exited instead of returning", ""]),
+        ("exit 3", ["it exited with a failure status", ""]),
     ] {
         let run = bench.run(&role, goal);
         assert_eq!(run.ended.code(), "sandbox.trap", "{goal}");

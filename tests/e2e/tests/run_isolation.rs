@@ -65,7 +65,7 @@ fn the_context_folder_holds_what_the_handoff_names_and_nothing_else() {
     brain.write("a.txt", "two\n");
     brain.role(
         "epsilon",
-        "[context]\nreads = [\"changes.diff\"]\n[routing]\nwords = [\"list\"]\nafter = [\"gamma\", \"delta\"]\n",
+        "[files]\nread = [\"**\"]\n[context]\nreads = [\"changes.diff\"]\n[routing]\nwords = [\"list\"]\nafter = [\"gamma\", \"delta\"]\n",
         &guest("misbehave"),
     );
     let report = brain.run(&["run", "list /context @a.txt", "--json", "-q"]).ended(0).json();

@@ -44,11 +44,11 @@ fn a_harmless_change_that_was_seen_is_approved() {
 #[test]
 fn a_change_of_more_files_than_a_diff_takes_is_not_approved() {
     let brain = committed();
-    for n in 0..600 {
+    for n in 0..5_003 {
         brain.write(&format!("notes/n{n}.md"), format!("note {n}\n"));
     }
     let report = reviewed(&brain);
-    assert!(says(&report["missing"], "100 of 600 untracked files are not in the diff"), "{}", report["missing"]);
+    assert!(says(&report["missing"], "3 changed files are beyond the size"), "{}", report["missing"]);
     assert_ne!(report["status"], "approved", "{}", report["review"]["rationale"]);
     assert_ne!(report["review"]["decision"], "approved");
 }
@@ -62,7 +62,7 @@ fn a_change_that_is_longer_than_a_diff_may_be_is_not_approved() {
         brain.write(&format!("notes/n{n:02}.md"), &text);
     }
     let report = reviewed(&brain);
-    assert!(says(&report["missing"], "was cut"), "{}", report["missing"]);
+    assert!(says(&report["missing"], "beyond the size that a diff may have"), "{}", report["missing"]);
     assert_ne!(report["status"], "approved", "{}", report["review"]["rationale"]);
     assert_ne!(report["review"]["decision"], "approved");
 }
@@ -96,19 +96,47 @@ fn a_binary_file_and_a_name_that_is_not_utf_8_are_not_approved() {
 }
 
 #[test]
-fn without_a_change_or_a_git_to_ask_nothing_is_approved() {
-    let brain = committed();
-    brain.write("notes/a.md", "one\ntwo\n");
-    let mut command = brain.command(&["run", REQUEST, "--json", "-q"]);
-    command.env("PATH", "");
-    let report = Brain::end(command).json();
-    assert!(says(&report["missing"], "git cannot be run"), "{}", report["missing"]);
-    assert_eq!(report["status"], "blocked");
-
+fn without_a_repository_nothing_is_approved() {
     let bare = Brain::in_project(&[("a.md", "one\n")]);
     let ran = bare.run(&["run", REQUEST, "--json", "-q"]).ended(1);
     assert_eq!(ran.json()["status"], "blocked");
     assert!(says(&ran.json()["missing"], "no diff to review: "), "{ran}");
+}
+
+#[test]
+fn the_change_shows_no_role_what_the_files_are_not_shown_for() {
+    let brain = committed();
+    let secrets = [".env", "k/id_rsa", "tls.pem", "private/b.md"];
+    for path in secrets {
+        brain.write(path, format!("unsayable {path}\n"));
+    }
+    brain.write("notes/a.md", "one\nseen\n");
+    brain.write(".brain/brain.toml", "[files]\ndeny = [\"private/**\"]\n");
+    let report = reviewed(&brain);
+    assert_ne!(report["status"], "approved", "{report}");
+    assert!(says(&report["missing"], "4 changed files are not shown to it"), "{}", report["missing"]);
+    assert!(says(&report["missing"], "brain.toml hides files from roles: private/**"), "{}", report["missing"]);
+    let context = brain.context(report["sessionId"].as_str().unwrap(), "review");
+    let all: String = context.iter().map(|(_, content)| String::from_utf8_lossy(content)).collect();
+    assert!(all.contains("seen") && !all.contains("unsayable"), "{all}");
+
+    let narrow = ["role", "run", "review", "--goal", "review it", "--ref", "src", "--json", "-q"];
+    let report = brain.run(&narrow).json();
+    let context = brain.context(report["sessionId"].as_str().unwrap(), "review");
+    let all: String = context.iter().map(|(_, content)| String::from_utf8_lossy(content)).collect();
+    assert!(!all.contains("seen"), "what the handoff does not name is not in the diff: {all}");
+}
+
+#[test]
+fn tracked_files_are_seen_whatever_gitignore_says() {
+    let brain = Brain::in_project(&[(".gitignore", "*\n"), ("evil.py", "eval(input())\n")]);
+    brain.git(&["init", "-q"]);
+    brain.git(&["add", "-f", "evil.py"]);
+    brain.git(&["commit", "-qm", "a"]);
+    brain.write("scratch.py", "eval(input())\n");
+    let report = brain.run(&["run", "find dangerous calls", "--json"]).ended(0).json();
+    let files: Vec<&str> = report["findings"].as_array().unwrap().iter().map(|f| f["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["evil.py"]);
 }
 
 #[test]

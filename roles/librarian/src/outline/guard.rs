@@ -4,20 +4,52 @@
 //! keywords once for every one in a row. Both are counted here on the tokens alone, without recursion, before a parser sees the file. The bounds are
 //! far above what people write and far below what overflows, so the count need not be exact: it over-counts where it is unsure.
 
+pub(super) mod javascript;
+
 use ra_ap_parser::{Edition, LexedStr, SyntaxKind};
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
 use crate::limits::{MAX_CHAIN, MAX_NESTING};
 
-/// Deepest nesting of JSX elements, opened and not yet closed. Measured: the parser overflows above 2,000.
-const MAX_ELEMENTS: usize = 500;
+/// Whether a parser can take a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It descends no deeper than it may.
+    Fits,
+    /// It would, or nearly.
+    TooDeep,
+    /// Nobody but the parser can tell.
+    Unclear,
+}
+
+/// What a level is closed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Bracket {
+    Round,
+    Square,
+    Curly,
+    /// A block of lines that are indented alike.
+    Block,
+    /// A JSX element.
+    Element,
+}
+
+/// One open bracket.
+#[derive(Debug)]
+struct Level {
+    bracket: Option<Bracket>,
+    /// Links of the statement there that is not finished.
+    links: usize,
+    /// Open `<` of that statement.
+    angles: usize,
+}
 
 /// How deep a parser would have to descend for the tokens so far.
 #[derive(Debug)]
 struct Pressure {
-    /// One per open bracket, outermost first: links of the statement there that is not finished, and its open `<`.
-    levels: Vec<(usize, usize)>,
+    /// The file itself, then one per open bracket, outermost first.
+    levels: Vec<Level>,
     /// Sum over all levels.
     chain: usize,
     exceeded: bool,
@@ -25,58 +57,59 @@ struct Pressure {
 
 impl Pressure {
     fn new() -> Self {
-        Self { levels: vec![(0, 0)], chain: 0, exceeded: false }
+        Self { levels: vec![Level { bracket: None, links: 0, angles: 0 }], chain: 0, exceeded: false }
     }
 
-    fn open(&mut self) {
-        self.levels.push((0, 0));
+    fn open(&mut self, bracket: Bracket) {
+        self.levels.push(Level { bracket: Some(bracket), links: 0, angles: 0 });
         self.exceeded |= self.levels.len() > MAX_NESTING;
     }
 
-    fn close(&mut self) {
-        if self.levels.len() > 1 {
-            let (links, angles) = self.levels.pop().unwrap_or_default();
-            self.chain -= links + angles;
-        }
+    /// Whether it closed the last one. A bracket of another kind closes nothing: what a parser makes of it is not known, and it may well
+    /// go on inside of what is open.
+    fn close(&mut self, bracket: Bracket) -> bool {
+        let Some(level) = self.levels.pop_if(|level| level.bracket == Some(bracket)) else { return false };
+        self.chain -= level.links + level.angles;
+        true
     }
 
     fn link(&mut self) {
-        if let Some((links, _)) = self.levels.last_mut() {
-            *links += 1;
+        if let Some(level) = self.levels.last_mut() {
+            level.links += 1;
             self.chain += 1;
             self.exceeded |= self.chain > MAX_CHAIN;
         }
     }
 
     fn angle(&mut self, open: bool) {
-        let Some((_, angles)) = self.levels.last_mut() else { return };
+        let Some(level) = self.levels.last_mut() else { return };
         if open {
-            *angles += 1;
+            level.angles += 1;
             self.chain += 1;
             self.exceeded |= self.chain > MAX_CHAIN;
-        } else if *angles > 0 {
-            *angles -= 1;
+        } else if level.angles > 0 {
+            level.angles -= 1;
             self.chain -= 1;
         }
     }
 
     /// The next item of a list begins. What `<` opened is still open.
     fn comma(&mut self) {
-        if let Some((links, _)) = self.levels.last_mut() {
-            self.chain -= std::mem::take(links);
+        if let Some(level) = self.levels.last_mut() {
+            self.chain -= std::mem::take(&mut level.links);
         }
     }
 
     /// The next statement begins.
     fn statement(&mut self) {
-        if let Some((links, angles)) = self.levels.last_mut() {
-            self.chain -= std::mem::take(links) + std::mem::take(angles);
+        if let Some(level) = self.levels.last_mut() {
+            self.chain -= std::mem::take(&mut level.links) + std::mem::take(&mut level.angles);
         }
     }
 }
 
 /// Whether the Rust parser can take this text.
-pub(super) fn rust(text: &str) -> bool {
+pub(super) fn rust(text: &str) -> Fit {
     let lexed = LexedStr::new(Edition::CURRENT, text);
     let mut pressure = Pressure::new();
     let mut before = SyntaxKind::SEMICOLON;
@@ -94,8 +127,12 @@ pub(super) fn rust(text: &str) -> bool {
             pressure.statement();
         }
         match kind {
-            SyntaxKind::L_CURLY | SyntaxKind::L_PAREN | SyntaxKind::L_BRACK => pressure.open(),
-            SyntaxKind::R_CURLY | SyntaxKind::R_PAREN | SyntaxKind::R_BRACK => pressure.close(),
+            SyntaxKind::L_CURLY => pressure.open(Bracket::Curly),
+            SyntaxKind::L_PAREN => pressure.open(Bracket::Round),
+            SyntaxKind::L_BRACK => pressure.open(Bracket::Square),
+            SyntaxKind::R_CURLY => _ = pressure.close(Bracket::Curly),
+            SyntaxKind::R_PAREN => _ = pressure.close(Bracket::Round),
+            SyntaxKind::R_BRACK => _ = pressure.close(Bracket::Square),
             SyntaxKind::SEMICOLON => pressure.statement(),
             SyntaxKind::COMMA => pressure.comma(),
             SyntaxKind::L_ANGLE => pressure.angle(true),
@@ -105,22 +142,28 @@ pub(super) fn rust(text: &str) -> bool {
             _ => pressure.link(),
         }
         if pressure.exceeded {
-            return false;
+            return Fit::TooDeep;
         }
         before = kind;
     }
-    true
+    Fit::Fits
 }
 
 /// Whether the Python parser can take this text.
-pub(super) fn python(text: &str) -> bool {
+pub(super) fn python(text: &str) -> Fit {
     let mut tokens = lexer::lex(text, Mode::Module);
     let mut pressure = Pressure::new();
     loop {
         match tokens.next_token() {
-            TokenKind::EndOfFile => return true,
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace | TokenKind::Indent => pressure.open(),
-            TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::Dedent => pressure.close(),
+            TokenKind::EndOfFile => return Fit::Fits,
+            TokenKind::Lpar => pressure.open(Bracket::Round),
+            TokenKind::Lsqb => pressure.open(Bracket::Square),
+            TokenKind::Lbrace => pressure.open(Bracket::Curly),
+            TokenKind::Indent => pressure.open(Bracket::Block),
+            TokenKind::Rpar => _ = pressure.close(Bracket::Round),
+            TokenKind::Rsqb => _ = pressure.close(Bracket::Square),
+            TokenKind::Rbrace => _ = pressure.close(Bracket::Curly),
+            TokenKind::Dedent => _ = pressure.close(Bracket::Block),
             TokenKind::Newline | TokenKind::Semi => pressure.statement(),
             TokenKind::Comma => pressure.comma(),
             TokenKind::Name | TokenKind::Int | TokenKind::Float | TokenKind::Complex | TokenKind::String => {}
@@ -128,166 +171,14 @@ pub(super) fn python(text: &str) -> bool {
             _ => pressure.link(),
         }
         if pressure.exceeded {
-            return false;
+            return Fit::TooDeep;
         }
     }
-}
-
-/// Whether the JavaScript parser can take this text.
-///
-/// Only the parser itself knows whether `/` begins a regular expression and where a template ends, so this reads the bytes: strings within
-/// a line and comments are left out, everything else is taken for code. `elements_allowed`: whether the file may have JSX, which plain
-/// TypeScript has not.
-pub(super) fn javascript(text: &str, elements_allowed: bool) -> bool {
-    /// Words that follow an operand on a new line without beginning a statement.
-    const GOES_ON: &[&str] =
-        &["else", "catch", "finally", "instanceof", "in", "of", "extends", "as", "satisfies", "is"];
-    /// Words that begin a statement which is not the body of the one before: `if (a)` may have `if (b)` on the next line for its body.
-    const FRESH: &[&str] = &["export", "import", "case", "default", "return", "throw", "try"];
-    /// Words after which the statement has only begun, so that the next line still belongs to it.
-    const BEGINS: &[&str] = &[
-        "return",
-        "await",
-        "typeof",
-        "void",
-        "delete",
-        "new",
-        "yield",
-        "throw",
-        "async",
-        "if",
-        "else",
-        "while",
-        "for",
-        "do",
-        "case",
-        "default",
-        "export",
-        "keyof",
-        "infer",
-        "readonly",
-        "unique",
-        "asserts",
-        "extends",
-        "in",
-        "of",
-        "as",
-        "is",
-        "satisfies",
-        "instanceof",
-        "with",
-        "try",
-        "finally",
-        "import",
-    ];
-    let bytes = text.as_bytes();
-    let mut pressure = Pressure::new();
-    let mut elements = 0usize;
-    // Whether the last token could end an operand, whether it was `}`, and whether a line ended since.
-    let (mut operand, mut brace, mut new_line) = (false, false, false);
-    let mut at = 0;
-    while at < bytes.len() {
-        let byte = bytes[at];
-        let next = bytes.get(at + 1).copied().unwrap_or(b' ');
-        let mut width = 1;
-        let after_brace = brace;
-        brace &= byte.is_ascii_whitespace();
-        match byte {
-            b'\n' => new_line = true,
-            b' ' | b'\t' | b'\r' => {}
-            b'/' if next == b'/' && (at == 0 || bytes[at - 1] != b':') => {
-                width = text[at..].find('\n').unwrap_or(bytes.len() - at)
-            }
-            b'/' if next == b'*' => width = text[at..].find("*/").map_or(2, |end| end + 2),
-            b'"' | b'\'' => {
-                width = quoted(bytes, at);
-                (operand, new_line) = (true, false);
-            }
-            b'(' | b'[' | b'{' => {
-                pressure.open();
-                (operand, new_line) = (false, false);
-            }
-            b')' | b']' | b'}' => {
-                pressure.close();
-                (operand, new_line) = (true, false);
-                brace = byte == b'}';
-            }
-            b';' => {
-                pressure.statement();
-                (operand, new_line) = (false, false);
-            }
-            b',' => {
-                pressure.comma();
-                (operand, new_line) = (false, false);
-            }
-            b'`' => (operand, new_line) = (true, false),
-            // A decorator. What it decorates may begin with one again.
-            b'@' => {
-                if operand && (after_brace || new_line) {
-                    pressure.statement();
-                }
-                pressure.link();
-                (operand, new_line) = (false, false);
-            }
-            byte if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#') || byte >= 0x80 => {
-                width = bytes[at..]
-                    .iter()
-                    .take_while(|byte| {
-                        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'#') || **byte >= 0x80
-                    })
-                    .count();
-                let word = &text[at..at + width];
-                let begins = BEGINS.contains(&word);
-                let fresh = after_brace || new_line && (!begins || FRESH.contains(&word));
-                if operand && fresh && !GOES_ON.contains(&word) {
-                    pressure.statement();
-                }
-                if begins {
-                    pressure.link();
-                }
-                (operand, new_line) = (!begins, false);
-            }
-            _ => {
-                match byte {
-                    b'<' if next.is_ascii_alphabetic() || next == b'>' => {
-                        elements += 1;
-                        pressure.angle(true);
-                    }
-                    b'<' if next == b'/' => elements = elements.saturating_sub(1),
-                    b'<' => pressure.angle(true),
-                    b'>' if at > 0 && bytes[at - 1] == b'/' => {
-                        elements = elements.saturating_sub(1);
-                        pressure.angle(false);
-                    }
-                    b'>' if at == 0 || bytes[at - 1] != b'=' => pressure.angle(false),
-                    _ => pressure.link(),
-                }
-                (operand, new_line) = (false, false);
-            }
-        }
-        if pressure.exceeded || (elements_allowed && elements > MAX_ELEMENTS) {
-            return false;
-        }
-        at += width;
-    }
-    true
-}
-
-/// The width of a string that ends on its line, with its quotes; 1 when none does, as for an apostrophe in text.
-fn quoted(bytes: &[u8], at: usize) -> usize {
-    let mut end = at + 1;
-    while end < bytes.len() && bytes[end] != b'\n' {
-        match bytes[end] {
-            b'\\' => end += 2,
-            byte if byte == bytes[at] => return end + 1 - at,
-            _ => end += 1,
-        }
-    }
-    1
 }
 
 #[cfg(test)]
 mod tests {
+    use super::javascript::fits as javascript;
     use super::*;
 
     /// What is repeated between a beginning and an end.
@@ -355,6 +246,22 @@ mod tests {
         ("", "\"x y\"\n+ ", "", "a"),
         ("", "@", "", "a class {}"),
     ];
+    /// Brackets that close nothing, since they are of another kind.
+    const MIXED: &[(&str, &str, &str, &str)] =
+        &[("", "){", "", ""), ("", "(}", "", ""), ("", "[)", "", ""), ("", "{]", "", ""), ("", "]]](", "", "")];
+    /// Brackets that close nothing, since they are text to the parser.
+    const TEXT: &[(&str, &str, &str, &str)] = &[
+        ("", "{/}/;", "", ""),
+        ("x=", "(/)/,", "", ""),
+        ("", "if(a)/)/,(", "", ""),
+        ("", "{`}`;", "", ""),
+        ("x=", "<a>)(</a>+(", "", ""),
+        ("x=<a>\"", "{<a>\"\"", "", ""),
+        ("", "{<!-- }\n", "", ""),
+        ("type A=", "<T>(", "", ""),
+        ("x=", "<a b=\"\n'\">{", "", ""),
+        ("", "{}/[}]/;{", "", ""),
+    ];
 
     fn repeat((before, open, close, after): &(&str, &str, &str, &str), times: usize) -> String {
         format!("{before}{}{}{after}", open.repeat(times), close.repeat(times))
@@ -363,15 +270,23 @@ mod tests {
     #[test]
     fn no_construct_gets_past_when_it_is_repeated() {
         for times in [1_500, 100_000] {
-            for (language, bombs, safe) in [
-                ("rust", RUST, rust as fn(&str) -> bool),
+            for (language, bombs, fit) in [
+                ("rust", RUST, rust as fn(&str) -> Fit),
                 ("python", PYTHON, python),
                 ("javascript", JAVASCRIPT, |text| javascript(text, true)),
             ] {
                 for bomb in bombs {
-                    assert!(!safe(&repeat(bomb, times)), "{language}: {bomb:?} × {times}");
-                    assert!(safe(&repeat(bomb, 20)), "{language}: {bomb:?} × 20");
+                    assert_eq!(fit(&repeat(bomb, times)), Fit::TooDeep, "{language}: {bomb:?} × {times}");
+                    assert_eq!(fit(&repeat(bomb, 20)), Fit::Fits, "{language}: {bomb:?} × 20");
                 }
+            }
+            for bomb in TEXT {
+                assert_ne!(javascript(&repeat(bomb, times), true), Fit::Fits, "{bomb:?} × {times}");
+            }
+            for bomb in MIXED {
+                assert_eq!(rust(&repeat(bomb, times)), Fit::TooDeep, "{bomb:?} × {times}");
+                assert_eq!(python(&repeat(bomb, times)), Fit::TooDeep, "{bomb:?} × {times}");
+                assert_ne!(javascript(&repeat(bomb, times), true), Fit::Fits, "{bomb:?} × {times}");
             }
         }
     }
@@ -381,21 +296,21 @@ mod tests {
         let nest = |times: usize| {
             (0..times).fold(String::new(), |text, n| text + &" ".repeat(n) + "if a:\n") + &" ".repeat(times) + "b\n"
         };
-        assert!(python(&nest(50)) && !python(&nest(400)));
+        assert_eq!((python(&nest(50)), python(&nest(400))), (Fit::Fits, Fit::TooDeep));
     }
 
     #[test]
     fn long_files_of_ordinary_statements_pass() {
         let many = |line: &str| line.repeat(5_000);
-        assert!(rust(&many(
+        assert_eq!(rust(&many(
             "impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n"
-        )));
-        assert!(rust(&many("#[derive(Debug)]\npub struct A { a: Vec<u8>, b: &'static str }\n")));
-        assert!(python(&many("if a == 1:\n    x = [b for b in c if not d]\nelif e:\n    return -1\n")));
-        assert!(javascript(&many("export const a = (x) => x + 1\n"), false));
-        assert!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n"), false));
-        assert!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n"), false));
+        )), Fit::Fits);
+        assert_eq!(rust(&many("#[derive(Debug)]\npub struct A { a: Vec<u8>, b: &'static str }\n")), Fit::Fits);
+        assert_eq!(python(&many("if a == 1:\n    x = [b for b in c if not d]\nelif e:\n    return -1\n")), Fit::Fits);
+        assert_eq!(javascript(&many("export const a = (x) => x + 1\n"), false), Fit::Fits);
+        assert_eq!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n"), false), Fit::Fits);
+        assert_eq!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n"), false), Fit::Fits);
         let decorated = "@Input() a?: string\n@Output()\nb = new Emitter()\n@Listen('c') d() { e() }\n";
-        assert!(javascript(&format!("class A {{\n{}}}\n", many(decorated)), false));
+        assert_eq!(javascript(&format!("class A {{\n{}}}\n", many(decorated)), false), Fit::Fits);
     }
 }

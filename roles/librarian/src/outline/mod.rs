@@ -112,7 +112,7 @@ pub enum Made {
     Own,
     /// By the tokenizer, since the file is nested too deeply for a recursive parser.
     TooDeep,
-    /// By the tokenizer, since the parser gave up.
+    /// By the tokenizer, since the parser gave up, or how deep it would get could not be told.
     Unparsable,
 }
 
@@ -145,7 +145,7 @@ pub fn outline(language: &Language, path: &str, text: &str) -> Outline {
         Reader::JavaScript => {
             let plain = [".ts", ".mts", ".cts"].iter().any(|extension| path.ends_with(extension));
             guarded(
-                guard::javascript(text, !plain),
+                guard::javascript::fits(text, !plain),
                 &mut made,
                 || javascript::outline(path, text),
                 || tokens::outline(&tables::JAVASCRIPT, text),
@@ -181,17 +181,17 @@ pub struct Found {
 }
 
 fn guarded(
-    safe: bool,
+    fit: guard::Fit,
     made: &mut Made,
     parse: impl FnOnce() -> Option<Found>,
     tokens: impl FnOnce() -> Found,
 ) -> Found {
-    if !safe {
-        *made = Made::TooDeep;
-        return tokens();
-    }
-    parse().unwrap_or_else(|| {
-        *made = Made::Unparsable;
+    let parsed = match fit {
+        guard::Fit::Fits => parse(),
+        guard::Fit::TooDeep | guard::Fit::Unclear => None,
+    };
+    parsed.unwrap_or_else(|| {
+        *made = if fit == guard::Fit::TooDeep { Made::TooDeep } else { Made::Unparsable };
         tokens()
     })
 }

@@ -191,3 +191,17 @@ fn explore_pairs() {
         });
     }
 }
+#[test]
+fn explore_corpus() {
+    let list = std::fs::read_to_string("/tmp/jsfiles").unwrap_or_default();
+    let (mut own, mut deep, mut un) = (0, 0, 0);
+    for path in list.lines().filter(|l| l.contains("node_modules") ) {
+        let Ok(text) = std::fs::read_to_string(path) else { continue };
+        match outline::outline(language::of(path), path, &text).made {
+            outline::Made::Own => own += 1,
+            outline::Made::TooDeep => { deep += 1; println!("deep {path}"); }
+            outline::Made::Unparsable => { un += 1; println!("unclear {path}"); }
+        }
+    }
+    println!("own {own} deep {deep} unclear {un}");
+}
