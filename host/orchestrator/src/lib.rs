@@ -21,7 +21,9 @@
 //! ```
 
 mod artifacts;
+mod compose;
 mod config;
+mod crew;
 mod error;
 mod gate;
 mod git;

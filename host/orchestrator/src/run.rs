@@ -5,22 +5,22 @@
 //! the next begins. A worker that fails is part of the report; only a broken promise of Brain's own ends a run early.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
-use brain_journal::{Journal, ProjectSupport, Record, TodoItem};
+use brain_journal::{Journal, ProjectSupport, Record};
 use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
 use brain_sandbox::{CancelToken, LoadError, Role, Sandbox, WORKSPACE};
 
+use crate::compose::compose;
 use crate::config::Config;
+use crate::crew::Crew;
 use crate::error::RunError;
 use crate::git;
 use crate::plan::{Plan, PlanPhase, SOURCE, WorkerPlan};
 use crate::references::{self, References};
-use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus, WorkerReport, merge, status};
+use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus};
 use crate::roles::{Catalogue, Installed};
 use crate::route::{Clarification, Routed, route};
-use crate::schedule::{Outcome, run_jobs};
-use crate::worker::{Bench, CHANGES, ContextFile, Git, Job, Worked};
+use crate::worker::{Bench, CHANGES, ContextFile, Git};
 
 /// Something that happened in a run, for whoever watches.
 #[derive(Clone, Debug)]
@@ -245,7 +245,7 @@ impl Orchestrator {
             return Err(RunError::Interrupted);
         }
         let changes = git.diff.map(|changes| changes.of);
-        self.finish(journal, report(journal, request, &plan, changes, missing, support, primary))
+        self.finish(journal, compose(journal, request, &plan, changes, missing, support, primary))
     }
 
     fn record_plan(&self, journal: &Journal, request: &str, plan: &Plan, named: &[ContextRef]) -> Result<(), RunError> {
@@ -312,119 +312,6 @@ impl Orchestrator {
     }
 }
 
-/// The workers of one run.
-struct Crew<'a> {
-    orchestrator: &'a Orchestrator,
-    bench: Bench<'a>,
-    plan: &'a Plan,
-    loaded: Vec<Result<Role, Fault>>,
-    todos: Vec<TodoItem>,
-    named: Vec<ContextRef>,
-    shared: Vec<ContextFile>,
-    request: &'a str,
-    watch: &'a (dyn Fn(Event) + Sync),
-}
-
-impl Crew<'_> {
-    /// Runs the support workers, in the order that their edges ask for.
-    fn support(&self) -> Result<Vec<Worked>, RunError> {
-        let support = self.plan.support();
-        let done: Mutex<Vec<Option<Worked>>> = Mutex::new(support.iter().map(|_| None).collect());
-        let upstream = |i: usize| -> Vec<usize> {
-            let after = support.get(i).map(|worker| worker.after.as_slice()).unwrap_or_default();
-            after.iter().filter_map(|role| support.iter().position(|other| other.role == *role)).collect()
-        };
-        let outcomes = run_jobs(support.len(), self.orchestrator.config.max_parallel, upstream, |i| {
-            let settled = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            let seen: Vec<Worked> = upstream(i).into_iter().filter_map(|j| settled.get(j).cloned().flatten()).collect();
-            let worked = self.call(i, &seen);
-            let completed = worked.as_ref().is_ok_and(|w| w.result.progress.status == TaskStatus::Completed);
-            if let (Ok(worked), Some(slot)) = (&worked, done.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i))
-            {
-                *slot = Some(worked.clone());
-            }
-            (worked, completed)
-        });
-        outcomes
-            .into_iter()
-            .enumerate()
-            .map(|(i, outcome)| match outcome {
-                Outcome::Done(worked) => worked,
-                Outcome::Blocked => self.blocked(i, "what it waits for did not complete, or waits for it"),
-            })
-            .collect()
-    }
-
-    fn primary(&self, support: &[Worked]) -> Result<Worked, RunError> {
-        self.call(self.plan.workers.len() - 1, support)
-    }
-
-    /// Calls one worker with the results of those it waits for.
-    fn call(&self, index: usize, seen: &[Worked]) -> Result<Worked, RunError> {
-        let (Some(worker), Some(Ok(role))) = (self.plan.workers.get(index), self.loaded.get(index)) else {
-            return self.not_loaded(index);
-        };
-        if self.orchestrator.cancel.is_cancelled() {
-            return self.blocked(index, "the run was interrupted");
-        }
-        (self.watch)(Event::Started(worker.role.clone(), worker.phase));
-        let worked = self.with_job(index, role, seen, |job| self.bench.work(job))?;
-        let wall = worked.report.receipt.as_ref().map_or(0.0, |receipt| receipt.wall_ms);
-        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, wall));
-        Ok(worked)
-    }
-
-    fn blocked(&self, index: usize, reason: &str) -> Result<Worked, RunError> {
-        match self.loaded.get(index) {
-            Some(Ok(role)) => self.with_job(index, role, &[], |job| self.bench.blocked(job, reason)),
-            _ => self.not_loaded(index),
-        }
-    }
-
-    fn with_job(
-        &self,
-        index: usize,
-        role: &Role,
-        seen: &[Worked],
-        then: impl FnOnce(&Job<'_>) -> Result<Worked, RunError>,
-    ) -> Result<Worked, RunError> {
-        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
-            return self.not_loaded(index);
-        };
-        let installed = self.orchestrator.catalogue.get(worker.role.as_str())?;
-        let mut context = self.shared.clone();
-        context.extend(seen.iter().map(|worked| ContextFile {
-            path: format!("results/{}.json", worked.report.role),
-            kind: ContextRefKind::Summary,
-            label: format!("the result of {}", worked.report.role),
-            content: serde_json::to_vec_pretty(&worked.result).unwrap_or_default(),
-        }));
-        then(&Job {
-            role,
-            manifest: &installed.manifest,
-            phase: worker.phase,
-            goal: self.request,
-            todo: todo.clone(),
-            named: self.named.clone(),
-            context,
-        })
-    }
-
-    /// A role that could not be loaded takes no part; the report says why.
-    fn not_loaded(&self, index: usize) -> Result<Worked, RunError> {
-        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
-            return Err(RunError::Interrupted);
-        };
-        let fault = match self.loaded.get(index) {
-            Some(Err(fault)) => fault.clone(),
-            _ => Fault { code: "role.load".into(), message: "it was not loaded".into(), remedy: None },
-        };
-        let worked = self.bench.unloaded(&worker.role, worker.phase, self.request, todo, fault)?;
-        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, 0.0));
-        Ok(worked)
-    }
-}
-
 /// The context files that every worker may make use of.
 fn context(request: &str, references: &References) -> Vec<ContextFile> {
     let mut text = format!("# Request\n\n{request}\n");
@@ -478,99 +365,4 @@ fn fault(error: &dyn miette::Diagnostic) -> Fault {
         message: error.to_string(),
         remedy: error.help().map(|help| help.to_string()),
     }
-}
-
-fn report(
-    journal: &Journal,
-    request: &str,
-    plan: &Plan,
-    changes: Option<String>,
-    mut missing: Vec<String>,
-    support: Vec<Worked>,
-    primary: Worked,
-) -> RunReport {
-    let primary_role = primary.report.role.clone();
-    let everyone: Vec<&Worked> = support.iter().chain([&primary]).collect();
-    let findings =
-        merge(everyone.iter().flat_map(|w| w.result.findings.iter().map(|finding| (&w.report.role, finding))));
-    // The last to review is the one that saw most.
-    let reviewer = everyone.iter().rev().find(|w| w.result.review.is_some());
-    let review = reviewer.and_then(|w| w.result.review.clone());
-    let primary_reviews = reviewer.is_some_and(|w| w.report.role == primary_role);
-    let warnings = warnings(&everyone, review.as_ref(), primary_reviews);
-    let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
-    let summary = primary.result.summary.clone();
-    missing.extend(everyone.iter().flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
-    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).map(|w| w.report).collect();
-    RunReport {
-        version: REPORT_VERSION,
-        status,
-        task: request.to_owned(),
-        session_id: journal.id().clone(),
-        routing: Routing {
-            source: plan.source.clone(),
-            primary_role: Some(primary_role),
-            reason: plan.primary().map(|p| p.reason.clone()).unwrap_or_default(),
-        },
-        workers,
-        findings,
-        review,
-        clarification: None,
-        changes,
-        missing,
-        warnings,
-        summary,
-    }
-}
-
-fn warnings(everyone: &[&Worked], review: Option<&brain_packet::ReviewDecision>, primary_reviews: bool) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for worked in everyone {
-        let report = &worked.report;
-        if let Some(fault) = &report.fault {
-            warnings.push(format!("{}: {}", report.role, fault.message));
-        } else if matches!(report.status, TaskStatus::Failed | TaskStatus::Blocked) {
-            warnings.push(format!("{}: {}", report.role, report.summary));
-        }
-        if !report.notes.is_empty() {
-            warnings.push(format!(
-                "{}: {} in its answer repaired; see its notes",
-                report.role,
-                if report.notes.len() == 1 { "1 thing".to_owned() } else { format!("{} things", report.notes.len()) }
-            ));
-        }
-        let Some(receipt) = &report.receipt else { continue };
-        let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
-        if denied > 0 {
-            warnings.push(format!("{}: asked for {denied} paths that it was not granted", report.role));
-        }
-        if !receipt.files.unusable_gitignores.is_empty() {
-            warnings.push(format!(
-                "{}: nothing but tracked files was shown to it where a .gitignore is too large or unreadable: {}",
-                report.role,
-                receipt.files.unusable_gitignores.join(", ")
-            ));
-        }
-        if receipt.files.names_skipped > 0 {
-            warnings.push(format!(
-                "{}: {} names are not UTF-8 and could not be shown to it",
-                report.role, receipt.files.names_skipped
-            ));
-        }
-        if receipt.files.quota_refusals > 0 {
-            warnings
-                .push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
-        }
-        if receipt.output.dropped_bytes > 0 {
-            warnings
-                .push(format!("{}: {} bytes of its output were not kept", report.role, receipt.output.dropped_bytes));
-        }
-        if let Some(error) = &receipt.output.log_error {
-            warnings.push(format!("{}: its private log could not be written: {error}", report.role));
-        }
-    }
-    if let Some(review) = review.filter(|r| r.decision == brain_packet::Verdict::Blocked && !primary_reviews) {
-        warnings.push(format!("nothing was reviewed: {}", review.rationale));
-    }
-    warnings
 }

@@ -98,6 +98,9 @@ pub struct Grants {
     /// Read globs of `/workspace` by layer; a path is visible only if every layer matches it. Absent: no workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<Vec<GlobLayer>>,
+    /// Of those, the globs by which no file was opened; layers without any are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<GlobLayer>,
     /// Globs that hide a path whatever grants it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,

@@ -18,7 +18,7 @@ use crate::contract::bindings::{Agent, AgentPre};
 use crate::contract::{CONTRACT, CheckReport, convert};
 use crate::digest::Digest;
 use crate::ended::{Ended, classify};
-use crate::files::{FileGrants, FileView};
+use crate::files::{FileGrants, FileView, GlobLayer};
 use crate::kill::{CancelToken, Lifetime};
 use crate::limiter::Limiter;
 use crate::limits::{HOSTCALL_BYTES, LimitName, Limits};
@@ -196,7 +196,7 @@ impl Role {
                 log_error,
             },
             stubbed_calls: state.map(|s| s.stubs().clone()).unwrap_or_default(),
-            grants: grants(&call.files),
+            grants: grants(&call.files, state.map(|s| s.files.unused_grants()).unwrap_or_default()),
             limits: call.limits.clone(),
             versions: Versions::of_this_build(),
             cpu_ms: millis(cpu_time().saturating_sub(cpu)),
@@ -226,9 +226,10 @@ fn file_use(files: &FileView) -> FileUse {
     }
 }
 
-fn grants(files: &FileGrants) -> Grants {
+fn grants(files: &FileGrants, unused: Vec<GlobLayer>) -> Grants {
     Grants {
         workspace: files.workspace.as_ref().map(|w| w.read.clone()),
+        unused,
         deny: files.workspace.as_ref().map(|w| w.deny.clone()).unwrap_or_default(),
         gitignore: files.workspace.as_ref().is_some_and(|w| w.honour_gitignore),
         context: files.context.is_some(),

@@ -128,7 +128,12 @@ fn granted(receipt: &Receipt) -> String {
     if grants.artifacts {
         also.push("an empty /artifacts");
     }
-    format!("granted: {workspace} and {}", if also.is_empty() { "nothing else".into() } else { also.join(", ") })
+    let unused: Vec<String> = grants.unused.iter().map(|layer| format!("{} ({})", globs(layer), layer.who)).collect();
+    let unused = if unused.is_empty() { String::new() } else { format!("; never used: {}", unused.join(", ")) };
+    format!(
+        "granted: {workspace} and {}{unused}",
+        if also.is_empty() { "nothing else".into() } else { also.join(", ") }
+    )
 }
 
 fn findings(out: &mut String, report: &RunReport) {

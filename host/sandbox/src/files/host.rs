@@ -374,6 +374,7 @@ impl types::HostDescriptor for FileHost<'_> {
         let counters = &self.view.counters;
         let counter = if file.quota.is_some() { &counters.files_written } else { &counters.files_read };
         counter.fetch_add(1, Relaxed);
+        at.scope.opened(&entry.path);
         self.push(Descriptor::File(file))
     }
 

@@ -161,6 +161,11 @@ impl FileView {
         self.denials.list()
     }
 
+    /// Globs of the workspace by which no file was opened, by layer.
+    pub(crate) fn unused_grants(&self) -> Vec<GlobLayer> {
+        self.mounts.iter().flat_map(|mount| mount.scope.unused()).collect()
+    }
+
     /// The `.gitignore` files that could not be used, so that nothing of their folders is shown but what is tracked.
     pub(crate) fn unusable_ignores(&self) -> Vec<String> {
         self.mounts.iter().flat_map(|mount| mount.scope.unusable_ignores()).collect()

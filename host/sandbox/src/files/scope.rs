@@ -3,6 +3,7 @@
 //! Everything here is about names. That a name and the file behind it cannot come apart is the business of
 //! [`super::resolve`], which asks here at every step.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
@@ -126,6 +127,10 @@ struct Layer {
     who: String,
     files: GlobSet,
     patterns: Vec<Pattern>,
+    /// The globs as they were written.
+    globs: Vec<String>,
+    /// The index in `globs` that each pattern of `files` comes from.
+    from: Vec<usize>,
 }
 
 /// The globs of a grant, compiled.
@@ -180,12 +185,14 @@ impl Rules {
 pub(crate) struct Scope {
     rules: Arc<Rules>,
     ignores: Option<Ignores>,
+    /// Globs that a file was opened by: the index of the layer, and of the glob in it.
+    used: Mutex<BTreeSet<(usize, usize)>>,
 }
 
 impl Scope {
     /// Everything below the mount.
     pub(crate) fn everything() -> Self {
-        Self { rules: Arc::default(), ignores: None }
+        Self { rules: Arc::default(), ignores: None, used: Mutex::default() }
     }
 
     /// The paths that all `layers` grant and neither `deny` nor `ignores` hide.
@@ -195,7 +202,32 @@ impl Scope {
         deny: &[String],
         ignores: Option<Ignores>,
     ) -> Result<Self, GlobError> {
-        Ok(Self { rules: cache.rules(layers, deny)?, ignores })
+        Ok(Self { rules: cache.rules(layers, deny)?, ignores, used: Mutex::default() })
+    }
+
+    /// Notes that the file `path` was opened, and by which globs.
+    pub(crate) fn opened(&self, path: &str) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        for (layer_at, layer) in self.rules.layers.iter().enumerate() {
+            // A layer of one glob is used by whatever opens; most are.
+            if layer.globs.len() == 1 {
+                used.insert((layer_at, 0));
+            } else {
+                used.extend(
+                    layer.files.matches(path).into_iter().filter_map(|at| Some((layer_at, *layer.from.get(at)?))),
+                );
+            }
+        }
+    }
+
+    /// The globs by which no file was opened, by layer; layers that have none are left out.
+    pub(crate) fn unused(&self) -> Vec<GlobLayer> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let layers = self.rules.layers.iter().enumerate().map(|(layer_at, layer)| {
+            let globs = layer.globs.iter().enumerate().filter(|(at, _)| !used.contains(&(layer_at, *at)));
+            GlobLayer::new(layer.who.clone(), globs.map(|(_, glob)| glob.clone()))
+        });
+        layers.filter(|layer| !layer.globs.is_empty()).collect()
     }
 
     /// The `.gitignore` files that could not be used.
@@ -260,8 +292,8 @@ fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
         return Err(fault(first, format!("the layer has {} globs, the limit is {MAX_GLOBS}", layer.globs.len())));
     }
     let mut files = GlobSetBuilder::new();
-    let mut patterns = Vec::new();
-    for written in &layer.globs {
+    let (mut patterns, mut from) = (Vec::new(), Vec::new());
+    for (index, written) in layer.globs.iter().enumerate() {
         let glob = tidy(written).map_err(|why| fault(written, why))?;
         let covers_below = (!glob.contains(['*', '?', '[', '{'])).then(|| format!("{glob}/**"));
         for glob in std::iter::once(glob).chain(covers_below) {
@@ -275,10 +307,11 @@ fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
                 .collect::<Result<_, _>>()
                 .map_err(|e| fault(written, e))?;
             patterns.push(Pattern { segments });
+            from.push(index);
         }
     }
     let files = files.build().map_err(|e| fault("", e.kind().to_string()))?;
-    Ok(Layer { who: layer.who.clone(), files, patterns })
+    Ok(Layer { who: layer.who.clone(), files, patterns, globs: layer.globs.clone(), from })
 }
 
 fn compile_deny(deny: &[String]) -> Result<(GlobSet, Vec<String>), GlobError> {
@@ -394,6 +427,17 @@ mod tests {
         assert!(scope.file("a/secret/b").is_err(), "`secret/**` is `secret`, at every depth");
         let anchored = self::scope(&["**"], &["/state"]);
         assert!(anchored.file("state/x").is_err() && anchored.file("a/state/x").is_ok());
+    }
+
+    #[test]
+    fn globs_by_which_nothing_was_opened_are_known() {
+        let layers = [GlobLayer::new("manifest", ["src", "docs/**", "**/*.rs"]), GlobLayer::new("handoff", ["**"])];
+        let scope = Scope::new(&RuleCache::default(), &layers, &[], None).unwrap();
+        assert_eq!(scope.unused(), layers);
+        scope.opened("src/a.rs");
+        assert_eq!(scope.unused(), [GlobLayer::new("manifest", ["docs/**"])]);
+        scope.opened("docs/x.md");
+        assert_eq!(scope.unused(), []);
     }
 
     #[test]

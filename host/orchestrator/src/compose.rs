@@ -1,0 +1,104 @@
+//! From the results of all workers to the report of the run.
+
+use brain_journal::Journal;
+use brain_packet::{ReviewDecision, TaskStatus, Verdict};
+
+use crate::plan::Plan;
+use crate::report::{REPORT_VERSION, Routing, RunReport, WorkerReport, merge, status};
+use crate::worker::Worked;
+
+/// Puts the report together: findings of all, the primary's summary as the answer, and what was missing or went wrong.
+pub(crate) fn compose(
+    journal: &Journal,
+    request: &str,
+    plan: &Plan,
+    changes: Option<String>,
+    mut missing: Vec<String>,
+    support: Vec<Worked>,
+    primary: Worked,
+) -> RunReport {
+    let primary_role = primary.report.role.clone();
+    let everyone: Vec<&Worked> = support.iter().chain([&primary]).collect();
+    let findings =
+        merge(everyone.iter().flat_map(|w| w.result.findings.iter().map(|finding| (&w.report.role, finding))));
+    // The last to review is the one that saw most.
+    let reviewer = everyone.iter().rev().find(|w| w.result.review.is_some());
+    let review = reviewer.and_then(|w| w.result.review.clone());
+    let primary_reviews = reviewer.is_some_and(|w| w.report.role == primary_role);
+    let warnings = warnings(&everyone, review.as_ref(), primary_reviews);
+    let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
+    let summary = primary.result.summary.clone();
+    missing.extend(everyone.iter().flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
+    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).map(|w| w.report).collect();
+    RunReport {
+        version: REPORT_VERSION,
+        status,
+        task: request.to_owned(),
+        session_id: journal.id().clone(),
+        routing: Routing {
+            source: plan.source.clone(),
+            primary_role: Some(primary_role),
+            reason: plan.primary().map(|p| p.reason.clone()).unwrap_or_default(),
+        },
+        workers,
+        findings,
+        review,
+        clarification: None,
+        changes,
+        missing,
+        warnings,
+        summary,
+    }
+}
+
+fn warnings(everyone: &[&Worked], review: Option<&ReviewDecision>, primary_reviews: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for worked in everyone {
+        let report = &worked.report;
+        if let Some(fault) = &report.fault {
+            warnings.push(format!("{}: {}", report.role, fault.message));
+        } else if matches!(report.status, TaskStatus::Failed | TaskStatus::Blocked) {
+            warnings.push(format!("{}: {}", report.role, report.summary));
+        }
+        if !report.notes.is_empty() {
+            warnings.push(format!(
+                "{}: {} in its answer repaired; see its notes",
+                report.role,
+                if report.notes.len() == 1 { "1 thing".to_owned() } else { format!("{} things", report.notes.len()) }
+            ));
+        }
+        let Some(receipt) = &report.receipt else { continue };
+        let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
+        if denied > 0 {
+            warnings.push(format!("{}: asked for {denied} paths that it was not granted", report.role));
+        }
+        if !receipt.files.unusable_gitignores.is_empty() {
+            warnings.push(format!(
+                "{}: nothing but tracked files was shown to it where a .gitignore is too large or unreadable: {}",
+                report.role,
+                receipt.files.unusable_gitignores.join(", ")
+            ));
+        }
+        if receipt.files.names_skipped > 0 {
+            warnings.push(format!(
+                "{}: {} names are not UTF-8 and could not be shown to it",
+                report.role, receipt.files.names_skipped
+            ));
+        }
+        if receipt.files.quota_refusals > 0 {
+            warnings
+                .push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
+        }
+        if receipt.output.dropped_bytes > 0 {
+            warnings
+                .push(format!("{}: {} bytes of its output were not kept", report.role, receipt.output.dropped_bytes));
+        }
+        if let Some(error) = &receipt.output.log_error {
+            warnings.push(format!("{}: its private log could not be written: {error}", report.role));
+        }
+    }
+    if let Some(review) = review.filter(|r| r.decision == Verdict::Blocked && !primary_reviews) {
+        warnings.push(format!("nothing was reviewed: {}", review.rationale));
+    }
+    warnings
+}

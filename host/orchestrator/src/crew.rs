@@ -1,0 +1,127 @@
+//! The workers of one run: each called when those that it waits for are done, with their results and nothing else of them.
+
+use std::sync::{Mutex, PoisonError};
+
+use brain_journal::TodoItem;
+use brain_packet::{ContextRef, ContextRefKind, TaskStatus};
+use brain_sandbox::Role;
+
+use crate::error::RunError;
+use crate::plan::Plan;
+use crate::report::Fault;
+use crate::run::{Event, Orchestrator};
+use crate::schedule::{Outcome, run_jobs};
+use crate::worker::{Bench, ContextFile, Job, Worked};
+
+/// The workers of one run.
+pub(crate) struct Crew<'a> {
+    pub orchestrator: &'a Orchestrator,
+    pub bench: Bench<'a>,
+    pub plan: &'a Plan,
+    pub loaded: Vec<Result<Role, Fault>>,
+    pub todos: Vec<TodoItem>,
+    pub named: Vec<ContextRef>,
+    pub shared: Vec<ContextFile>,
+    pub request: &'a str,
+    pub watch: &'a (dyn Fn(Event) + Sync),
+}
+
+impl Crew<'_> {
+    /// Runs the support workers, in the order that their edges ask for.
+    pub(crate) fn support(&self) -> Result<Vec<Worked>, RunError> {
+        let support = self.plan.support();
+        let done: Mutex<Vec<Option<Worked>>> = Mutex::new(support.iter().map(|_| None).collect());
+        let upstream = |i: usize| -> Vec<usize> {
+            let after = support.get(i).map(|worker| worker.after.as_slice()).unwrap_or_default();
+            after.iter().filter_map(|role| support.iter().position(|other| other.role == *role)).collect()
+        };
+        let outcomes = run_jobs(support.len(), self.orchestrator.config.max_parallel, upstream, |i| {
+            let settled = done.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let seen: Vec<Worked> = upstream(i).into_iter().filter_map(|j| settled.get(j).cloned().flatten()).collect();
+            let worked = self.call(i, &seen);
+            let completed = worked.as_ref().is_ok_and(|w| w.result.progress.status == TaskStatus::Completed);
+            if let (Ok(worked), Some(slot)) = (&worked, done.lock().unwrap_or_else(PoisonError::into_inner).get_mut(i))
+            {
+                *slot = Some(worked.clone());
+            }
+            (worked, completed)
+        });
+        outcomes
+            .into_iter()
+            .enumerate()
+            .map(|(i, outcome)| match outcome {
+                Outcome::Done(worked) => worked,
+                Outcome::Blocked => self.blocked(i, "what it waits for did not complete, or waits for it"),
+            })
+            .collect()
+    }
+
+    pub(crate) fn primary(&self, support: &[Worked]) -> Result<Worked, RunError> {
+        self.call(self.plan.workers.len() - 1, support)
+    }
+
+    /// Calls one worker with the results of those it waits for.
+    fn call(&self, index: usize, seen: &[Worked]) -> Result<Worked, RunError> {
+        let (Some(worker), Some(Ok(role))) = (self.plan.workers.get(index), self.loaded.get(index)) else {
+            return self.not_loaded(index);
+        };
+        if self.orchestrator.cancel.is_cancelled() {
+            return self.blocked(index, "the run was interrupted");
+        }
+        (self.watch)(Event::Started(worker.role.clone(), worker.phase));
+        let worked = self.with_job(index, role, seen, |job| self.bench.work(job))?;
+        let wall = worked.report.receipt.as_ref().map_or(0.0, |receipt| receipt.wall_ms);
+        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, wall));
+        Ok(worked)
+    }
+
+    fn blocked(&self, index: usize, reason: &str) -> Result<Worked, RunError> {
+        match self.loaded.get(index) {
+            Some(Ok(role)) => self.with_job(index, role, &[], |job| self.bench.blocked(job, reason)),
+            _ => self.not_loaded(index),
+        }
+    }
+
+    fn with_job(
+        &self,
+        index: usize,
+        role: &Role,
+        seen: &[Worked],
+        then: impl FnOnce(&Job<'_>) -> Result<Worked, RunError>,
+    ) -> Result<Worked, RunError> {
+        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
+            return self.not_loaded(index);
+        };
+        let installed = self.orchestrator.catalogue.get(worker.role.as_str())?;
+        let mut context = self.shared.clone();
+        context.extend(seen.iter().map(|worked| ContextFile {
+            path: format!("results/{}.json", worked.report.role),
+            kind: ContextRefKind::Summary,
+            label: format!("the result of {}", worked.report.role),
+            content: serde_json::to_vec_pretty(&worked.result).unwrap_or_default(),
+        }));
+        then(&Job {
+            role,
+            manifest: &installed.manifest,
+            phase: worker.phase,
+            goal: self.request,
+            todo: todo.clone(),
+            named: self.named.clone(),
+            context,
+        })
+    }
+
+    /// A role that could not be loaded takes no part; the report says why.
+    fn not_loaded(&self, index: usize) -> Result<Worked, RunError> {
+        let (Some(worker), Some(todo)) = (self.plan.workers.get(index), self.todos.get(index)) else {
+            return Err(RunError::Interrupted);
+        };
+        let fault = match self.loaded.get(index) {
+            Some(Err(fault)) => fault.clone(),
+            _ => Fault { code: "role.load".into(), message: "it was not loaded".into(), remedy: None },
+        };
+        let worked = self.bench.unloaded(&worker.role, worker.phase, self.request, todo, fault)?;
+        (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, 0.0));
+        Ok(worked)
+    }
+}
