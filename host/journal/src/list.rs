@@ -61,6 +61,8 @@ pub struct SessionSummary {
     pub prompt: Option<String>,
     /// The primary role of the first plan.
     pub primary_role: Option<RoleName>,
+    /// What the latest report says of how the run came out, in its own word, such as `answered` or `failed`.
+    pub outcome: Option<String>,
     /// The latest summary.
     pub summary: Option<String>,
     /// The error of the latest run, when that failed.
@@ -213,6 +215,7 @@ fn summarise(
         status: SessionStatus::Incomplete,
         prompt: None,
         primary_role: None,
+        outcome: None,
         summary: None,
         error: None,
         project_root: None,
@@ -240,6 +243,7 @@ fn note(row: &mut SessionSummary, record: Record) {
     match record {
         Record::RunStart { prompt, plan, project_support } => {
             row.status = SessionStatus::Incomplete;
+            row.outcome = None;
             row.error = None;
             row.prompt.get_or_insert_with(|| clip(&prompt));
             if let Some(plan) = plan {
@@ -248,6 +252,9 @@ fn note(row: &mut SessionSummary, record: Record) {
             if let Some(support) = project_support {
                 row.project_root.get_or_insert(support.root);
             }
+        }
+        Record::FinalReport { final_report } => {
+            row.outcome = final_report.get("status").and_then(|status| status.as_str()).map(clip);
         }
         Record::RunEnd { summary } => {
             row.status = SessionStatus::Completed;

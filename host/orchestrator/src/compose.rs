@@ -70,7 +70,8 @@ fn warnings(everyone: &[&Worked], review: Option<&ReviewDecision>, primary_revie
         let Some(receipt) = &report.receipt else { continue };
         let denied = receipt.files.denied.len() as u64 + receipt.files.denied_unlisted;
         if denied > 0 {
-            warnings.push(format!("{}: asked for {denied} paths that it was not granted", report.role));
+            let paths = if denied == 1 { "1 path".to_owned() } else { format!("{denied} paths") };
+            warnings.push(format!("{}: asked for {paths} that it was not granted", report.role));
         }
         if !receipt.files.unusable_gitignores.is_empty() {
             warnings.push(format!(

@@ -9,12 +9,15 @@ pub(crate) fn gate_review(mut result: WorkerResult, cut: &[String]) -> WorkerRes
         return result;
     };
     review.residual_risks.extend(cut.iter().map(|part| format!("not shown to the reviewer: {part}")));
-    if review.decision == Verdict::Approved {
+    let not_shown = cut.join("; ");
+    if review.decision != Verdict::Approved {
+        result.summary = format!("Part of the change was not shown to the reviewer ({not_shown}).\n{}", result.summary);
+    } else {
         review.decision = Verdict::Blocked;
-        review.blocking_issues.push(format!("part of the change was not shown to the reviewer: {}", cut.join("; ")));
+        review.blocking_issues.push(format!("part of the change was not shown to the reviewer: {not_shown}"));
         let what = "Not approved: part of the change was not shown to the reviewer";
         review.rationale = format!("{what}. Of the rest it said: {}", review.rationale);
-        result.summary = format!("{what} ({}).\n{}", cut.join("; "), result.summary);
+        result.summary = format!("{what} ({not_shown}).\n{}", result.summary);
         result.notes.push(Note {
             field: "review.decision".into(),
             problem: "approved, although part of the change was not shown".into(),
@@ -59,7 +62,9 @@ mod tests {
 
     #[test]
     fn other_verdicts_stand_and_carry_what_is_missing() {
-        let review = gate_review(reviewed(Verdict::ChangesRequested), &["x".into()]).review.unwrap();
+        let result = gate_review(reviewed(Verdict::ChangesRequested), &["x".into()]);
+        assert!(result.summary.starts_with("Part of the change was not shown"));
+        let review = result.review.unwrap();
         assert_eq!(review.decision, Verdict::ChangesRequested);
         assert_eq!(review.residual_risks, ["not shown to the reviewer: x"]);
     }

@@ -35,6 +35,8 @@ pub struct GitView {
     pub tracked: Arc<BTreeSet<String>>,
     /// The change to review.
     pub changes: Changes,
+    /// Whether the project is a folder of a larger work tree.
+    pub is_part: bool,
 }
 
 /// A change, file by file, and what it is of.
@@ -88,7 +90,7 @@ fn read(project: &Path) -> Result<GitView, String> {
     let within = within(project, &repository)?;
     let tracked = Arc::new(tracked(&repository, &within)?);
     let changes = changes(&repository, &within)?;
-    Ok(GitView { tracked, changes })
+    Ok(GitView { tracked, changes, is_part: !within.is_empty() })
 }
 
 fn words(error: git2::Error) -> String {

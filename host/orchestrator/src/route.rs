@@ -21,16 +21,33 @@ const FALLBACK: &str = "librarian";
 /// The role that judges. It supports only when it is asked to: without a change there is nothing to judge.
 const REVIEW: &str = "review";
 
-/// Words for roles that may not be installed, so that their absence can be said. Installed roles use their manifest's.
-const KNOWN: &[(&str, &[&str])] = &[
-    ("frontend", &["ui", "ux", "page", "form", "layout", "screen", "css", "component"]),
-    ("backend", &["api", "endpoint", "server", "service", "validation"]),
-    ("dba", &["database", "schema", "migration", "sql", "index", "query"]),
-    ("designer", &["design", "wireframe", "mockup"]),
-    ("security", &["security", "secret", "vulnerability", "auth", "permission"]),
-    ("qa", &["qa", "regression", "reproduce"]),
-    ("review", &["review", "inspect", "audit"]),
-    ("devops", &["deploy", "pipeline", "docker", "workflow", "release"]),
+/// Roles that a request may name and that may not be installed.
+const KNOWN: &[&str] = &["frontend", "backend", "dba", "designer", "qa", "security", "review", "summarize", "devops"];
+
+/// Words with which a question begins. A question is answered from the code, whatever else it mentions: "where is the
+/// token read?" is no request to look for leaked tokens.
+const QUESTION: &[&str] = &[
+    "where",
+    "what",
+    "which",
+    "how",
+    "why",
+    "who",
+    "when",
+    "explain",
+    "describe",
+    "is",
+    "are",
+    "does",
+    "do",
+    "can",
+    "show",
+    "tell",
+    "哪里",
+    "什么",
+    "怎么",
+    "为什么",
+    "解释",
 ];
 
 /// Words that wish for a change of files.
@@ -145,7 +162,12 @@ pub fn route(request: &str, catalogue: &Catalogue) -> Option<Routed> {
         let role = roles.iter().find(|r| r.manifest.name.as_str() == FALLBACK).or(roles.first())?;
         Some((*role, "no other role's words are in the request".to_owned()))
     };
-    let (primary, reason) = called.first().cloned().or_else(fallback)?;
+    let question = words.first_is(QUESTION);
+    let answers = |role: &&Installed| role.manifest.name.as_str() == FALLBACK;
+    let (primary, reason) = match (question, roles.iter().find(|role| answers(role))) {
+        (Some(word), Some(role)) => (*role, format!("the request asks \"{word}\"")),
+        _ => called.first().cloned().or_else(fallback)?,
+    };
     let mut support: Vec<Chosen> = called
         .iter()
         .filter(|(role, _)| role.manifest.name != primary.manifest.name)
@@ -177,11 +199,8 @@ fn precedence(name: &str) -> (usize, String) {
 fn not_installed(words: &Words, roles: &[&Installed]) -> Vec<String> {
     KNOWN
         .iter()
-        .filter(|(name, _)| !roles.iter().any(|role| role.manifest.name.as_str() == *name))
-        .filter_map(|(name, known)| {
-            let word = words.first_of(known.iter().copied())?;
-            Some(format!("the request says \"{word}\", but the role `{name}` is not installed"))
-        })
+        .filter(|name| words.has(name) && !roles.iter().any(|role| role.manifest.name.as_str() == **name))
+        .map(|name| format!("the request names the role `{name}`, which is not installed"))
         .collect()
 }
 
@@ -256,7 +275,9 @@ mod tests {
             ("find secrets", &["security", "librarian"]),
             ("review my changes", &["review"]),
             ("find secrets and review my changes", &["security", "review", "librarian"]),
-            ("is every licence fine, and any secret in here?", &["security", "licences"]),
+            ("check every licence, and find secrets", &["security", "librarian", "licences"]),
+            ("where is a secret read?", &["librarian", "security"]),
+            ("how are changes reviewed", &["librarian", "review"]),
             ("add a login form", &["librarian"]),
             ("check security and fix it", &["security", "librarian"]),
         ] {
@@ -266,8 +287,8 @@ mod tests {
 
     #[test]
     fn what_is_called_for_and_not_there_is_said() {
-        let Routed::Run(route) = route("implement a database migration", &vetted()).unwrap() else { panic!() };
-        assert!(route.missing.iter().any(|m| m.contains("`dba` is not installed")), "{:?}", route.missing);
+        let Routed::Run(route) = route("implement it as the dba would", &vetted()).unwrap() else { panic!() };
+        assert!(route.missing.iter().any(|m| m.contains("`dba`, which is not installed")), "{:?}", route.missing);
         assert!(route.missing.iter().any(|m| m.contains("no role here edits files")), "{:?}", route.missing);
     }
 

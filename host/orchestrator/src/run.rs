@@ -4,11 +4,13 @@
 //! those it waits for; then the primary with all of them; then the report. Every step is a record in the journal before
 //! the next begins. A worker that fails is part of the report; only a broken promise of Brain's own ends a run early.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use brain_journal::{Journal, ProjectSupport, Record};
 use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
-use brain_sandbox::{CancelToken, LoadError, Role, Sandbox, WORKSPACE};
+use brain_sandbox::{CancelToken, GlobLayer, LoadError, Role, Sandbox, WORKSPACE, WorkspaceGrant};
 
 use crate::compose::compose;
 use crate::config::Config;
@@ -21,6 +23,9 @@ use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus};
 use crate::roles::{Catalogue, Installed};
 use crate::route::{Clarification, Routed, route};
 use crate::worker::{Bench, CHANGES, ContextFile, Git};
+
+/// Hidden files that are named; the rest is counted.
+const MAX_NAMED: usize = 8;
 
 /// Something that happened in a run, for whoever watches.
 #[derive(Clone, Debug)]
@@ -135,7 +140,7 @@ impl Orchestrator {
         };
         let journal = Journal::start(&self.home)?;
         let references = References { files, ..References::default() };
-        self.recorded(&journal, || self.work(&journal, goal, references, plan, true, watch))
+        self.recorded(&journal, || self.work(&journal, goal, references, plan, watch))
     }
 
     /// Whatever ends a run early is its last record.
@@ -160,7 +165,7 @@ impl Orchestrator {
         watch: &(dyn Fn(Event) + Sync),
     ) -> Result<RunReport, RunError> {
         match preview {
-            Preview::Plan(plan) => self.work(journal, request, references, plan, false, watch),
+            Preview::Plan(plan) => self.work(journal, request, references, plan, watch),
             Preview::Unclear(clarification) => {
                 self.start(journal, request, None)?;
                 let report = RunReport {
@@ -203,21 +208,20 @@ impl Orchestrator {
         Ok(report)
     }
 
-    /// Hands a plan's work off. `only_named` makes the named files all that the handoffs grant of the project.
+    /// Hands a plan's work off. Files that the request names are all that the handoffs grant of the project.
     fn work(
         &self,
         journal: &Journal,
         request: &str,
         references: References,
         plan: Plan,
-        only_named: bool,
         watch: &(dyn Fn(Event) + Sync),
     ) -> Result<RunReport, RunError> {
         let mut missing = plan.missing.clone();
         missing.extend(self.config.by_project.iter().cloned());
         let mut named = references.files.clone();
-        if named.is_empty() || !only_named {
-            named.insert(0, ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
+        if named.is_empty() {
+            named.push(ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
         }
         let shared = context(request, &references);
         let git = self.git(&plan, &mut missing);
@@ -268,6 +272,10 @@ impl Orchestrator {
             plan.workers.iter().any(|w| self.manifest_of(&w.role).is_some_and(|r| r.manifest.context.wants(CHANGES)));
         match git::view(&self.project, &self.cancel) {
             Ok(view) => {
+                missing.extend(self.hidden_from_roles(&view.tracked));
+                if view.is_part {
+                    missing.push("the project is a folder of a larger work tree: roles see that folder alone".into());
+                }
                 if wanted {
                     missing.extend(view.changes.cut.iter().map(|cut| format!("the diff: {cut}")));
                 }
@@ -280,6 +288,23 @@ impl Orchestrator {
                 Git::default()
             }
         }
+    }
+
+    /// Says which tracked files no role sees: what nobody may look at, nobody has looked at.
+    fn hidden_from_roles(&self, tracked: &Arc<BTreeSet<String>>) -> Option<String> {
+        let everything = WorkspaceGrant {
+            root: self.project.clone(),
+            read: vec![GlobLayer::new("everything", ["**"])],
+            deny: self.config.deny.clone(),
+            honour_gitignore: false,
+            tracked: Arc::clone(tracked),
+        };
+        let visible = everything.visibility().ok()?;
+        let hidden: Vec<&String> = tracked.iter().filter(|path| !visible.shows(path)).collect();
+        let more = hidden.len().saturating_sub(MAX_NAMED);
+        let named: Vec<&str> = hidden.iter().take(MAX_NAMED).map(|path| path.as_str()).collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!named.is_empty()).then(|| format!("tracked by git, and shown to no role: {}{more}", named.join(", ")))
     }
 
     fn manifest_of(&self, role: &RoleName) -> Option<&Installed> {

@@ -49,6 +49,14 @@ impl Words {
         })
     }
 
+    /// The one of `words` that the request begins with.
+    pub(crate) fn first_is<'a>(&self, words: &[&'a str]) -> Option<&'a str> {
+        let text = self.text.trim_start();
+        words.iter().copied().find(|word| {
+            text.strip_prefix(word).is_some_and(|rest| rest.starts_with(' ') || word.chars().any(is_unspaced))
+        })
+    }
+
     /// The first of `words` that the request has.
     pub(crate) fn first_of<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         words.into_iter().find(|word| self.has(word))

@@ -266,10 +266,26 @@ impl Bench<'_> {
         let fault = (ended != Ended::Returned).then(|| Fault {
             code: ended.code().into(),
             message: ended.message(),
-            remedy: ended.remedy(),
+            remedy: self.remedy(job.manifest, &ended),
         });
         let worked = self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)?;
         Ok(Worked { not_shown, ..worked })
+    }
+
+    /// What to do about an end. A limit that the operator lowered is raised where it was lowered; what a guest printed
+    /// lies with the session.
+    fn remedy(&self, manifest: &Manifest, ended: &Ended) -> Option<String> {
+        match ended {
+            Ended::Killed { limit, value, .. } if limit.value_in(&manifest.limits) > *value => {
+                let key = limit.key()?;
+                Some(format!("the role asks for more: raise `{key}` below `[limits]` of config.toml in BRAIN_HOME"))
+            }
+            Ended::Trapped { .. } => {
+                let log = format!("sessions/{}/private/{}/output.log", self.journal.id(), manifest.name);
+                Some(format!("this is a fault of the role: report it to its author, with {log} of BRAIN_HOME"))
+            }
+            other => other.remedy(),
+        }
     }
 
     fn conclude(
@@ -353,7 +369,10 @@ fn handoff_layer(refs: &[ContextRef]) -> GlobLayer {
             globs.push("**".to_owned());
         } else if let Some(path) = reference.uri.strip_prefix(&below) {
             let literal = escape(path);
-            globs.push(format!("{literal}/**"));
+            // A glob without wildcards covers what is below it; one that had to be escaped has to be told.
+            if literal != path {
+                globs.push(format!("{literal}/**"));
+            }
             globs.push(literal);
         }
     }

@@ -132,7 +132,7 @@ fn what_was_denied_is_told_with_the_way_to_grant_it() {
     let denied = &worker(&report, "wild")["receipt"]["files"]["denied"];
     assert_eq!(denied.as_array().unwrap().len(), 1, "{denied}");
     assert!(denied[0]["path"].as_str().unwrap().ends_with("b.txt"), "{denied}");
-    assert_eq!(report["warnings"], json!(["wild: asked for 1 paths that it was not granted"]));
+    assert_eq!(report["warnings"], json!(["wild: asked for 1 path that it was not granted"]));
     let shown = brain.run(&args).ended(0).out;
     let line = shown.lines().find(|line| line.contains("denied ")).unwrap_or_else(|| panic!("{shown}"));
     assert!(line.contains("b.txt") && line.contains("to grant it"), "{line}");

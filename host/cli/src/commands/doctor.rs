@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use brain_orchestrator::{Config, git_view, open_project};
-use brain_sandbox::{CancelToken, Limits, Sandbox, SandboxConfig};
+use brain_sandbox::{CancelToken, LimitName, Sandbox, SandboxConfig, show_bytes};
 use serde::Serialize;
 
 use crate::args::PlaceArgs;
@@ -126,14 +126,11 @@ fn roles(place: &PlaceArgs) -> Vec<Checked> {
             "report it with this machine's details",
         )];
     };
-    let mut checks = vec![ok(
-        "sandbox",
-        format!(
-            "wasmtime starts; a call has {} s and {} by default",
-            Limits::default().deadline_ms / 1000,
-            brain_sandbox::show_bytes(Limits::default().memory_bytes)
-        ),
-    )];
+    let home = place.home().ok();
+    let config = home.and_then(|home| Config::load(&home, Some(&place.project)).ok()).unwrap_or_default();
+    let (time, memory) =
+        (LimitName::Deadline.show(config.ceiling.deadline_ms), show_bytes(config.ceiling.memory_bytes));
+    let mut checks = vec![ok("sandbox", format!("wasmtime starts; a call has {time} and {memory} at most"))];
     for fault in &catalogue.faults {
         let help = miette::Diagnostic::help(fault).map(|h| h.to_string()).unwrap_or_default();
         checks.push(bad("role", Health::Warning, fault.to_string(), help));

@@ -32,6 +32,8 @@ pub fn conclude(report: &RunReport, json: bool, summary_only: bool, output: &Out
     if json {
         print_json(report)?;
     } else if summary_only {
+        // Whoever pipes the answer on still has to see what it was made without.
+        show::shortfalls(report);
         print(&show::summary(report))?;
     } else {
         print(&show::report(report))?;

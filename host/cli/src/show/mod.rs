@@ -11,6 +11,6 @@ mod style;
 pub use diagnosis::diagnosis;
 pub use failure::failure;
 pub use progress::Progress;
-pub use report::{clarification, plan, report, summary};
+pub use report::{clarification, plan, report, shortfalls, summary};
 pub use role::{check, inspected, roles};
 pub use session::{sessions, story};

@@ -1,6 +1,7 @@
 //! The report of a run, its plan, and the question that it may ask back.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport};
 use brain_packet::{ContextRefKind, ReviewDecision, Severity, Verdict};
@@ -28,22 +29,24 @@ pub fn report(report: &RunReport) -> String {
     if let Some(changes) = &report.changes {
         let _ = writeln!(put, "Diff      {}", line(changes));
     }
-    if !report.workers.is_empty() {
-        let _ = writeln!(put, "\n{}", heading("Roles"));
-        report.workers.iter().for_each(|w| worker(put, w));
+    let _ = writeln!(put, "\n{}", heading("Answer"));
+    put.push_str(&block(&report.summary, "  "));
+    if let Some(question) = &report.clarification {
+        put.push_str(&options(question));
     }
     findings(put, report);
     if let Some(decision) = &report.review {
         review(put, decision);
     }
     files(put, report);
-    let _ = writeln!(put, "\n{}", heading("Answer"));
-    put.push_str(&block(&report.summary, "  "));
-    if let Some(question) = &report.clarification {
-        put.push_str(&options(question));
+    if !report.workers.is_empty() {
+        let _ = writeln!(put, "\n{}", heading("Roles"));
+        report.workers.iter().for_each(|w| worker(put, w));
     }
     items(put, "Open questions", report.workers.iter().flat_map(|w| w.next_questions.iter().map(move |q| (w, q))));
-    items(put, "Risks", report.workers.iter().flat_map(|w| w.risks.iter().map(move |r| (w, r))));
+    // What ended a role by force is told with the role.
+    let ended = report.workers.iter().filter(|w| w.fault.is_none());
+    items(put, "Risks", ended.flat_map(|w| w.risks.iter().map(move |r| (w, r))));
     plain(put, "Missing", &report.missing);
     plain(put, "Warnings", &report.warnings);
     let _ = writeln!(
@@ -64,6 +67,14 @@ pub fn summary(report: &RunReport) -> String {
     text
 }
 
+/// What the run had to do without, and what a reader should not overlook, on standard error.
+pub fn shortfalls(report: &RunReport) {
+    for said in report.missing.iter().chain(&report.warnings) {
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(std::io::stderr().lock(), "{}", line(said));
+    }
+}
+
 fn worker(out: &mut String, worker: &WorkerReport) {
     let phase = match worker.phase {
         PlanPhase::Primary => "answers",
@@ -73,7 +84,7 @@ fn worker(out: &mut String, worker: &WorkerReport) {
     if let Some(receipt) = &worker.receipt {
         let _ = write!(
             out,
-            "   {:.2} s, {} peak, {} read ({})",
+            "   {:.2} s, {} peak, {} opened ({} read)",
             receipt.wall_ms / 1000.0,
             show_bytes(receipt.peak_memory_bytes),
             count(receipt.files.files_read as usize, "file"),
@@ -117,8 +128,8 @@ fn granted(receipt: &Receipt) -> String {
                 .map(|layer| format!("{} ({})", globs(layer), layer.who))
                 .collect();
             let read = if narrowing.is_empty() { "all of the project".into() } else { narrowing.join(" within ") };
-            let ignored = if grants.gitignore { ", what git ignores," } else { "" };
-            format!("{read}, but not {}{ignored}", grants.deny.join(" "))
+            let ignored = if grants.gitignore { " or a .gitignore excludes" } else { "" };
+            format!("{read}, but not what {} deny{ignored}", count(grants.deny.len(), "glob"))
         }
     };
     let mut also = Vec::new();

@@ -91,7 +91,10 @@ fn or_nothing(list: &[String]) -> String {
 
 /// A contract check, with its verdict.
 pub fn check(report: &CheckReport) -> String {
-    let table = brain_packet::terminal_safe(&report.to_string()).into_owned();
+    // What fails comes first: a component may import a lot that is fine.
+    let mut sorted = report.clone();
+    sorted.rows.sort_by_key(|row| !row.state.fails());
+    let table = brain_packet::terminal_safe(&sorted.to_string()).into_owned();
     let verdict = match report.first_fault() {
         None => format!("it fits {}", report.contract),
         Some(row) => format!("it does not fit {}: {}", report.contract, line(&row.item)),

@@ -20,7 +20,9 @@ pub fn sessions(list: &SessionList) -> String {
         let request: String =
             line(session.prompt.as_deref().unwrap_or("(no request recorded)")).chars().take(MAX_REQUEST).collect();
         let role = session.primary_role.as_ref().map(|r| r.to_string()).unwrap_or_default();
-        let _ = writeln!(out, "{}  {:<10} {role:<12} {request}", session.session_id, session.status);
+        let outcome = session.outcome.as_deref().map(|word| line(&word.replace('_', " ")));
+        let outcome = outcome.unwrap_or_else(|| session.status.to_string());
+        let _ = writeln!(out, "{}  {outcome:<17} {role:<12} {request}", session.session_id);
         if let Some(why) = &session.unreadable {
             let _ = writeln!(out, "    cannot be read: {}", line(why));
         }
