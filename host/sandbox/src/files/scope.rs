@@ -267,7 +267,9 @@ impl Scope {
         if !self.rules.deny.is_empty() {
             for end in prefix_ends(path) {
                 let prefix = path.get(..end).unwrap_or(path);
-                if let Some(&index) = self.rules.deny.matches(prefix).first() {
+                // Most paths are not denied, and asking whether costs less than asking by what.
+                if self.rules.deny.is_match(prefix) {
+                    let index = self.rules.deny.matches(prefix).first().copied().unwrap_or_default();
                     let glob = self.rules.deny_globs.get(index).cloned().unwrap_or_default();
                     return Err(Hidden::Denied { glob });
                 }
