@@ -2,9 +2,11 @@
 
 use brain_role::PriorResult;
 
+use crate::describe::Described;
 use crate::entry::{EntryPoint, Start};
 use crate::file::{COMMENTS, File, NAMES, PATH, TEXT};
 use crate::limits::{MAX_FILE_REFS, MAX_LISTED, MAX_SUMMARY_DEFINITIONS, MAX_TEST_REFS};
+use crate::outline::Kind;
 use crate::query::Query;
 use crate::rank::{Ranked, Ranking};
 use crate::survey::Survey;
@@ -30,34 +32,54 @@ pub struct Answer {
     pub risks: Vec<String>,
     /// What would help.
     pub questions: Vec<String>,
+    /// The words that were searched for, as a line for the user.
+    pub searched: Option<String>,
 }
 
 /// Share of the goal's words below which a file is only a weak match.
 const WEAK: f32 = 0.5;
 /// Files that the summary goes into.
-const MAX_SUMMARY_FILES: usize = 4;
+pub(crate) const MAX_SUMMARY_FILES: usize = 4;
 /// Languages and entry points that the summary names.
 const MAX_SUMMARY_LANGUAGES: usize = 5;
 const MAX_SUMMARY_ENTRIES: usize = 4;
-/// Longest line of another role's summary that is repeated, in characters.
-const MAX_PRIOR_CHARS: usize = 200;
+/// Words that the summary's last line names.
+const MAX_SEARCHED: usize = 12;
 
 impl Answer {
     /// Puts the answer together.
-    pub fn new(survey: &Survey, query: &Query, ranking: &Ranking, tested: Option<&Tested>) -> Self {
+    ///
+    /// `described` are the files that the handoff refers to when the goal asks for nothing else.
+    pub fn new(
+        survey: &Survey,
+        query: &Query,
+        ranking: &Ranking,
+        tested: Option<&Tested>,
+        described: Option<&[Described]>,
+    ) -> Self {
         let mut answer = Self::default();
         if survey.files.is_empty() {
             answer.summary.push("There are no files in what was granted, so there is nothing to map.".to_owned());
-        } else if query.is_empty() || only_entries(query) {
+        } else if let Some(described) = described {
+            answer.describe(survey, described);
+            if let Some(tested) = tested {
+                answer.tests(tested, true, &[]);
+            }
+        } else if query.is_empty() || query.overview || only_entries(query) {
             answer.overview(survey, query, ranking);
         } else {
             answer.findings(survey, query, ranking);
             if let Some(tested) = tested {
-                answer.tests(tested, !ranking.files.is_empty());
+                answer.tests(tested, !ranking.files.is_empty(), &beside(survey, ranking));
             }
             answer.map(survey);
         }
         answer.risks(survey, query, tested);
+        if query.earlier.sessions > 0 {
+            let sessions = if query.earlier.sessions == 1 { "session was" } else { "sessions were" };
+            answer.summary.push(format!("The earlier {sessions} taken into account, with a low weight."));
+        }
+        answer.searched = searched(query).filter(|_| described.is_none());
         answer
     }
 
@@ -122,7 +144,8 @@ impl Answer {
         }
     }
 
-    fn tests(&mut self, tested: &Tested, found: bool) {
+    /// The line on tests. `beside` are places of tests that stand in the same file and have words of the goal.
+    fn tests(&mut self, tested: &Tested, found: bool, beside: &[String]) {
         if !found {
             return;
         }
@@ -131,15 +154,20 @@ impl Answer {
             return;
         }
         if tested.uses.is_empty() {
-            let without = if tested.searched == 0 {
-                "there are no tests in what was read".to_owned()
-            } else {
-                format!("none of the {} with tests refers to it", files(tested.searched))
+            let names = listed(tested.targets.iter().map(|target| format!("`{target}`")), MAX_LISTED);
+            let searched = match tested.searched {
+                0 => "there are no tests in what was read".to_owned(),
+                1 => "1 file with tests was searched".to_owned(),
+                count => format!("{count} files with tests were searched"),
             };
-            self.summary.push(format!(
-                "Tests: none found for {}; {without}.",
-                listed(tested.targets.iter().map(|target| format!("`{target}`")), MAX_LISTED)
-            ));
+            let it = if tested.targets.len() == 1 { "it" } else { "any of them" };
+            self.summary.push(format!("Tests: no test calls {it} by name ({names}); {searched}."));
+            if !beside.is_empty() {
+                self.summary.push(format!(
+                    "Tests in the same file with words of the goal: {}.",
+                    listed(beside.iter().cloned(), MAX_LISTED)
+                ));
+            }
             return;
         }
         let places = listed(tested.uses.iter().filter_map(|uses| uses.first()).map(place_of), MAX_LISTED);
@@ -166,55 +194,8 @@ impl Answer {
         }
     }
 
-    /// For a goal that has no words to look for.
-    fn overview(&mut self, survey: &Survey, query: &Query, ranking: &Ranking) {
-        let asked = query.entry || query.build || !query.words.is_empty();
-        if !asked {
-            self.summary.push("The goal names nothing to look for, so this is an overview.".to_owned());
-        }
-        self.map(survey);
-        let wanted: Vec<&EntryPoint> = survey
-            .entries
-            .iter()
-            .filter(|entry| !is_example(&entry.file) && (!asked || wants(query, entry.start)))
-            .collect();
-        for entry in wanted.iter().take(MAX_SUMMARY_FILES) {
-            self.summary.push(format!("- {}: {}", entry.place(), entry.what));
-        }
-        if asked && wanted.is_empty() {
-            self.summary.push("No such entry point was found.".to_owned());
-        }
-        let readme = survey
-            .files
-            .iter()
-            .filter(|file| !file.path.contains('/'))
-            .find(|file| file.path.to_ascii_lowercase().starts_with("readme"));
-        if let Some(readme) = readme.filter(|_| !asked) {
-            self.references
-                .push(Reference { path: readme.path.clone(), label: "what the project says about itself".to_owned() });
-        }
-        for entry in wanted {
-            if self.references.len() < MAX_FILE_REFS && self.references.iter().all(|known| known.path != entry.file) {
-                self.references.push(Reference {
-                    path: entry.file.clone(),
-                    label: match entry.line {
-                        Some(line) => format!("{} (:{line})", entry.what),
-                        None => entry.what.clone(),
-                    },
-                });
-            }
-        }
-        for ranked in ranking.relevant(MAX_FILE_REFS) {
-            let file = &survey.files[ranked.file];
-            if self.references.len() < MAX_FILE_REFS && self.references.iter().all(|known| known.path != file.path) {
-                self.references
-                    .push(Reference { path: file.path.clone(), label: reason(file, ranked, query, MAX_LISTED) });
-            }
-        }
-    }
-
     /// One line on the whole tree.
-    fn map(&mut self, survey: &Survey) {
+    pub(crate) fn map(&mut self, survey: &Survey) {
         let languages = languages(survey);
         let named = listed(
             languages
@@ -303,58 +284,60 @@ impl Answer {
         }
     }
 
-    /// Adds what the roles before this one said, one line for each.
+    /// Adds what the roles before this one said, and the words that were searched for as the last line.
     pub fn compose(&mut self, prior: &[PriorResult]) {
+        self.summary.extend(brain_role::compose(prior).lines().map(str::to_owned));
+        self.summary.extend(self.searched.take());
         for result in prior {
-            match &result.result {
-                Ok(outcome) => {
-                    let first = outcome.summary.lines().find(|line| !line.trim().is_empty()).unwrap_or("(no summary)");
-                    let mut line = format!(
-                        "{} {}: {}",
-                        result.role,
-                        status(outcome.progress.status),
-                        shortened(first.trim(), MAX_PRIOR_CHARS)
-                    );
-                    if !outcome.findings.is_empty() {
-                        line.push_str(&format!(" [{}]", severities(&outcome.findings)));
-                    }
-                    self.summary.push(line);
-                }
-                Err(error) => {
-                    let role = if result.role.is_empty() { "another role" } else { &result.role };
-                    self.risks.push(format!("The result of {role} could not be read: {error}."));
-                }
+            if let Err(error) = &result.result {
+                let role = if result.role.is_empty() { "another role" } else { &result.role };
+                self.risks.push(format!("The result of {role} could not be read: {error}."));
             }
         }
     }
 }
 
-fn status(status: brain_role::TaskStatus) -> &'static str {
-    use brain_role::TaskStatus::{Blocked, Completed, Failed, Pending, Running};
-    match status {
-        Completed => "completed",
-        Failed => "failed",
-        Blocked => "blocked",
-        Pending => "pending",
-        Running => "running",
+/// The line that says which words were searched for.
+fn searched(query: &Query) -> Option<String> {
+    if query.overview {
+        return None;
+    }
+    let is_earlier = |weight: f32| weight <= crate::query::EARLIER_WEIGHT;
+    // Parts of paths and identifiers are named whole.
+    let own = query.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.clone());
+    let identifiers = query.identifiers.iter().map(|(name, container)| match container {
+        Some(container) => format!("{container}::{name}"),
+        None => name.clone(),
+    });
+    let own = own.chain(query.names.iter().cloned()).chain(identifiers).chain(query.paths.iter().cloned());
+    let own = listed(own, MAX_SEARCHED);
+    let earlier = query.words.iter().filter(|word| is_earlier(word.weight)).map(|word| word.text.clone());
+    let earlier = listed(earlier.chain(query.earlier.paths.iter().cloned()), MAX_SEARCHED);
+    match (own.is_empty(), earlier.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("Searched for: {own}.")),
+        (true, false) => Some(format!("Searched for: {earlier} (from the earlier session).")),
+        (false, false) => {
+            Some(format!("Searched for: {own}; and, with less weight, from the earlier session: {earlier}."))
+        }
     }
 }
 
-fn severities(findings: &[brain_role::Finding]) -> String {
-    use brain_role::Severity::{High, Low, Medium};
-    let counts = [(High, "high"), (Medium, "medium"), (Low, "low")].into_iter().filter_map(|(severity, name)| {
-        let count = findings.iter().filter(|finding| finding.severity == severity).count();
-        (count > 0).then(|| format!("{count} {name}"))
-    });
-    format!(
-        "{}: {}",
-        if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) },
-        counts.collect::<Vec<_>>().join(", ")
-    )
+/// Tests in the file of the best match that have words of the goal.
+fn beside(survey: &Survey, ranking: &Ranking) -> Vec<String> {
+    let Some(best) = ranking.files.first() else { return Vec::new() };
+    let file = &survey.files[best.file];
+    let tests = file
+        .definitions
+        .iter()
+        .filter(|defined| defined.definition.kind == Kind::Test && (defined.name | defined.doc | defined.body) != 0);
+    tests
+        .map(|defined| format!("{}:{} ({})", file.path, defined.definition.line, defined.definition.qualified()))
+        .collect()
 }
 
 /// Why a file is named: what it defines, and where the goal's words are.
-fn reason(file: &File, ranked: &Ranked, query: &Query, most: usize) -> String {
+pub(crate) fn reason(file: &File, ranked: &Ranked, query: &Query, most: usize) -> String {
     let mut parts: Vec<String> = ranked.why.clone();
     if file.test {
         parts.push("test".to_owned());
@@ -414,7 +397,7 @@ pub struct LanguageRow {
 pub fn languages(survey: &Survey) -> Vec<LanguageRow> {
     let mut rows: Vec<LanguageRow> = Vec::new();
     for file in &survey.files {
-        if crate::language::foreign(&file.path).is_some() {
+        if file.foreign.is_some() {
             continue;
         }
         let name = file.language.name;
@@ -469,18 +452,18 @@ fn only_entries(query: &Query) -> bool {
         && query.words.iter().all(|word| AROUND.contains(&word.text.as_str()))
 }
 
-fn wants(query: &Query, start: Start) -> bool {
+pub(crate) fn wants(query: &Query, start: Start) -> bool {
     match start {
         Start::Program | Start::Library => query.entry || !query.build,
         Start::Command | Start::Container | Start::Pipeline => query.build,
     }
 }
 
-fn is_example(path: &str) -> bool {
+pub(crate) fn is_example(path: &str) -> bool {
     crate::language::is_sample(path) || crate::language::is_test(path)
 }
 
-fn files(count: usize) -> String {
+pub(crate) fn files(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
 
@@ -489,15 +472,8 @@ fn were(count: usize, noun: &str) -> String {
 }
 
 /// `a, b and 3 more`.
-fn listed(items: impl Iterator<Item = String>, most: usize) -> String {
+pub(crate) fn listed(items: impl Iterator<Item = String>, most: usize) -> String {
     let items: Vec<String> = items.collect();
     let shown = items.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
     if items.len() > most { format!("{shown} and {} more", items.len() - most) } else { shown }
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }

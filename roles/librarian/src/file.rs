@@ -2,7 +2,7 @@
 
 use crate::language::{self, Language};
 use crate::limits::MAX_HITS_PER_FILE;
-use crate::outline::{Definition, Lines};
+use crate::outline::{Definition, Kind, Lines};
 use crate::query::Query;
 use crate::words;
 
@@ -61,6 +61,8 @@ pub struct Defined {
     pub body: Words,
     /// Whether the goal names it.
     pub named: bool,
+    /// Whether its name is a word of the goal that means nothing elsewhere, see [`Query::names`].
+    pub kept: bool,
 }
 
 /// What is kept of a file.
@@ -80,6 +82,8 @@ pub struct File {
     pub test: bool,
     /// Whether it is material to try code on.
     pub sample: bool,
+    /// The directory that makes it other people's code or built output.
+    pub foreign: Option<String>,
     /// Whether a tool made it.
     pub generated: bool,
     /// The words of the goal that it has.
@@ -107,6 +111,7 @@ impl File {
             read: false,
             test: language::is_test(&path),
             sample: language::is_sample(&path),
+            foreign: language::foreign(&path).map(str::to_owned),
             generated: false,
             counts: Vec::new(),
             lengths: [0; FIELDS],
@@ -168,7 +173,10 @@ impl File {
                             || stem_is(&self.path, container)
                     })
             });
-            defined.push(Defined { definition, name, related, container, doc: 0, body: 0, named });
+            let kept = !definition.test
+                && !matches!(definition.kind, Kind::Heading | Kind::Section)
+                && query.names.contains(&definition.name);
+            defined.push(Defined { definition, name, related, container, doc: 0, body: 0, named, kept });
         }
         self.definitions = defined;
     }
@@ -228,7 +236,7 @@ impl File {
         let before = self.definitions.len();
         if before > room {
             self.definitions.retain(|defined| {
-                defined.named || (defined.name | defined.container | defined.doc | defined.body) != 0
+                defined.named || defined.kept || (defined.name | defined.container | defined.doc | defined.body) != 0
             });
             self.definitions.truncate(room_for_matches);
             self.definitions.shrink_to_fit();
@@ -261,4 +269,12 @@ pub fn depth(path: &str) -> usize {
 pub fn ends_with_path(path: &str, end: &str) -> bool {
     let end = end.trim_matches('/');
     !end.is_empty() && (path == end || path.strip_suffix(end).is_some_and(|before| before.ends_with('/')))
+}
+
+/// Whether one of the paths that a handoff refers to is this file, or a directory around it.
+pub fn refers(wanted: &[String], path: &str) -> bool {
+    wanted.iter().any(|wanted| {
+        let wanted = wanted.trim_end_matches('/');
+        path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
 }

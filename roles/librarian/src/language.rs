@@ -200,11 +200,74 @@ const FOREIGN: &[&str] = &[
     ".svn",
     ".terraform",
     "Pods",
-    "target",
-    "dist",
 ];
 
-/// The directory on the path that makes the file foreign: other people's code, or built output.
+/// Directories that tools build into, and that people also name so: `src/target/` of a build tool has sources.
+const OUTPUT: &[&str] = &["target", "build", "dist", "out"];
+
+/// The directories of [`OUTPUT`] in a tree that do hold built output, judged by what is in them.
+#[derive(Debug, Default)]
+pub struct Built(std::collections::HashMap<String, bool>);
+
+impl Built {
+    /// Judges by the paths of a whole tree. A directory holds built output when a tool marked it (`CACHEDIR.TAG`), when a bundle or
+    /// an object file is in it, or when nothing in it is written by hand.
+    pub fn new<'a>(paths: impl Iterator<Item = &'a str>) -> Self {
+        let (mut marked, mut by_hand) = (std::collections::HashSet::new(), std::collections::HashMap::new());
+        for path in paths {
+            for (folder, name) in output_folders(path) {
+                let lower = path.to_ascii_lowercase();
+                let tag = path.strip_prefix(folder).is_some_and(|rest| rest == "/CACHEDIR.TAG");
+                if tag || BUNDLES.iter().any(|mark| lower.ends_with(mark)) {
+                    marked.insert(folder.to_owned());
+                }
+                let class = of(path).class;
+                let settings = matches!(name, "build" | "out") && matches!(class, Class::Config | Class::Docs);
+                *by_hand.entry(folder.to_owned()).or_insert(false) |= class == Class::Code || settings;
+            }
+        }
+        Self(
+            by_hand
+                .into_iter()
+                .map(|(folder, by_hand)| (!by_hand || marked.contains(&folder), folder))
+                .map(|(built, folder)| (folder, built))
+                .collect(),
+        )
+    }
+
+    /// The name of the directory on the path that holds built output.
+    pub fn of<'a>(&self, path: &'a str) -> Option<&'a str> {
+        output_folders(path).find(|(folder, _)| self.0.get(*folder) == Some(&true)).map(|(_, name)| name)
+    }
+}
+
+/// Ends of names that only tools give.
+const BUNDLES: &[&str] = &[
+    ".min.js",
+    ".min.css",
+    ".bundle.js",
+    ".chunk.js",
+    ".js.map",
+    ".css.map",
+    ".class",
+    ".o",
+    ".rlib",
+    ".rmeta",
+    ".pyc",
+    ".whl",
+    "/.rustc_info.json",
+];
+
+/// The directories on a path whose name is in [`OUTPUT`], outermost first: path and name of each.
+fn output_folders(path: &str) -> impl Iterator<Item = (&str, &str)> {
+    path.match_indices('/').filter_map(|(at, _)| {
+        let folder = path.get(..at)?;
+        let name = file_name(folder);
+        OUTPUT.contains(&name).then_some((folder, name))
+    })
+}
+
+/// The directory on the path that makes the file foreign: other people's code, or a tool's own files.
 pub fn foreign(path: &str) -> Option<&str> {
     let (directories, _) = path.rsplit_once('/')?;
     directories.split('/').find(|part| FOREIGN.contains(part))
@@ -325,5 +388,19 @@ mod tests {
     fn foreign_code_is_told_by_a_directory_not_by_a_file() {
         assert_eq!(foreign("web/node_modules/a/index.js"), Some("node_modules"));
         assert_eq!(foreign("scripts/vendor"), None);
+    }
+
+    #[test]
+    fn built_output_is_told_by_what_is_in_the_directory() {
+        let built = |paths: &[&str]| Built::new(paths.iter().copied()).of(paths[0]).map(str::to_owned);
+        assert_eq!(built(&["src/target/apple.rs", "src/main.rs"]), None);
+        assert_eq!(built(&["build/Dockerfile"]), None);
+        assert_eq!(built(&["build/ci/settings.toml"]), None);
+        assert_eq!(built(&["target/debug/gen.rs", "target/CACHEDIR.TAG"]).as_deref(), Some("target"));
+        assert_eq!(built(&["web/dist/app.js", "web/dist/app.js.map"]).as_deref(), Some("dist"));
+        assert_eq!(built(&["out/A.class"]).as_deref(), Some("out"));
+        assert_eq!(built(&["dist/logo.png"]).as_deref(), Some("dist"));
+        // A tag deeper down says nothing about the directory itself.
+        assert_eq!(built(&["build/a.rs", "build/cache/CACHEDIR.TAG"]), None);
     }
 }

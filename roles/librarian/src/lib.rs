@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 pub mod answer;
+pub mod describe;
 pub mod entry;
 pub mod file;
 pub mod language;
 pub mod limits;
 pub mod map;
 pub mod outline;
+mod overview;
 pub mod query;
 pub mod rank;
 pub mod survey;
@@ -16,6 +18,8 @@ pub mod words;
 use brain_role::{ContextRef, ContextRefKind, Handoff, Outcome};
 
 use answer::Answer;
+use describe::Described;
+use limits::MAX_THREADS;
 use query::Query;
 use rank::Ranking;
 use survey::Survey;
@@ -23,19 +27,49 @@ use tested::Tested;
 
 brain_role::role!(run);
 
+/// Words that a goal has at most, beside its references, to be a question about what they refer to.
+const MAX_WORDS_OF_A_REFERENCE: usize = 1;
+
 /// Maps the granted tree for the goal of a handoff.
 pub fn run(handoff: Handoff) -> Outcome {
     let tree = handoff.workspace();
-    let query = Query::new(handoff.goal());
+    let mut query = Query::new(handoff.goal());
+    let mut unread = Vec::new();
+    for thread in handoff.refs_of(ContextRefKind::Thread).take(MAX_THREADS) {
+        match handoff.read_text(thread) {
+            Ok(text) => query.earlier(&text),
+            Err(error) => unread.push(format!("An earlier session could not be read: {}: {error}.", thread.uri)),
+        }
+    }
+    let over = handoff.refs_of(ContextRefKind::Thread).count().saturating_sub(MAX_THREADS);
+    if over > 0 {
+        unread.push(format!("{over} of the earlier sessions were not read, over the limit of {MAX_THREADS}."));
+    }
     let wanted: Vec<String> = handoff
         .refs_of(ContextRefKind::File)
         .filter_map(|reference| reference.uri.strip_prefix("/workspace/"))
+        // The whole project is no reference to a part of it.
+        .filter(|path| !path.trim_matches('/').is_empty())
         .map(str::to_owned)
         .collect();
     let survey = Survey::new(&tree, &query, &wanted);
+    query.keep_names(|name| {
+        let mut all = survey.files.iter().flat_map(|file| &file.definitions);
+        all.any(|defined| defined.kept && defined.definition.name == name)
+    });
     let ranking = Ranking::new(&survey, &query, &wanted);
-    let tested = query.tests.then(|| Tested::new(&tree, &survey, &ranking));
-    let mut answer = Answer::new(&survey, &query, &ranking, tested.as_ref());
+    let few = query.own_words() <= MAX_WORDS_OF_A_REFERENCE && query.identifiers.is_empty() && query.names.is_empty();
+    let described = (few && !wanted.is_empty()).then(|| Described::new(&tree, &survey, &wanted));
+    let described = described.filter(|described| !described.is_empty());
+    let tested = match &described {
+        Some(described) => {
+            let files: Vec<usize> = described.iter().map(|described| described.file).collect();
+            Some(Tested::of_files(&tree, &survey, &files))
+        }
+        None => query.tests.then(|| Tested::new(&tree, &survey, &ranking)),
+    };
+    let mut answer = Answer::new(&survey, &query, &ranking, tested.as_ref(), described.as_deref());
+    answer.risks.extend(unread);
     answer.compose(&handoff.prior_results());
     let map = map::json(handoff.goal(), &survey, &query, &ranking, tested.as_ref())
         .map_err(|error| error.to_string())

@@ -30,6 +30,15 @@ pub const MAX_GOAL_BYTES: usize = 16 * 1024;
 /// Most different words of a goal that are searched for, rarest kept by order of appearance.
 pub const MAX_QUERY_WORDS: usize = 24;
 
+/// Longest written-out earlier session that is looked at, in bytes: 64 KiB.
+pub const MAX_THREAD_BYTES: usize = 64 * 1024;
+
+/// Most earlier sessions that are read.
+pub const MAX_THREADS: usize = 4;
+
+/// Most files that are described one by one when the handoff refers to them and the goal asks for nothing else.
+pub const MAX_DESCRIBED: usize = 6;
+
 /// Most places in one file at which a word of the goal is assigned to the definition around it.
 pub const MAX_HITS_PER_FILE: usize = 4_000;
 

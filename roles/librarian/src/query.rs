@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
-use crate::limits::{MAX_GOAL_BYTES, MAX_QUERY_WORDS};
+use crate::limits::{MAX_GOAL_BYTES, MAX_QUERY_WORDS, MAX_THREAD_BYTES};
 use crate::words;
 
 /// How much a word that only means nearly the same counts.
 const RELATED_WEIGHT: f32 = 0.35;
+
+/// How much a word of an earlier session's request counts.
+pub(crate) const EARLIER_WEIGHT: f32 = 0.3;
 
 /// How much a part of an identifier counts that the goal names whole.
 const PART_WEIGHT: f32 = 0.6;
@@ -51,6 +54,15 @@ impl Starts {
     }
 }
 
+/// What is known of earlier sessions.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// How many were read.
+    pub sessions: usize,
+    /// Files that their answers name.
+    pub paths: Vec<String>,
+}
+
 /// A goal, ready to be compared with a tree.
 #[derive(Debug, Default)]
 pub struct Query {
@@ -64,6 +76,13 @@ pub struct Query {
     pub identifiers: Vec<(String, Option<String>)>,
     /// Paths or file names that the goal names.
     pub paths: Vec<String>,
+    /// Words of the goal that mean nothing in a search and may be the name of a definition: "where is define implemented". After the
+    /// survey, those that are one.
+    pub names: Vec<String>,
+    /// What the sessions that the goal goes on from add.
+    pub earlier: Earlier,
+    /// Whether it asks for an overview and for nothing else.
+    pub overview: bool,
     /// Whether it asks about tests.
     pub tests: bool,
     /// Whether it asks where the program starts.
@@ -282,6 +301,163 @@ const STOP: &[&str] = &[
     "new",
 ];
 
+/// Those of [`STOP`] that are never taken for a name: what every sentence has, and what one calls the whole.
+const FRAME: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "is",
+    "isn",
+    "are",
+    "was",
+    "were",
+    "be",
+    "been",
+    "being",
+    "it",
+    "its",
+    "this",
+    "that",
+    "these",
+    "those",
+    "i",
+    "me",
+    "my",
+    "we",
+    "us",
+    "our",
+    "you",
+    "your",
+    "yours",
+    "she",
+    "they",
+    "them",
+    "their",
+    "to",
+    "of",
+    "in",
+    "on",
+    "at",
+    "by",
+    "for",
+    "from",
+    "with",
+    "into",
+    "as",
+    "and",
+    "or",
+    "but",
+    "if",
+    "so",
+    "not",
+    "no",
+    "do",
+    "does",
+    "did",
+    "don",
+    "doesn",
+    "didn",
+    "can",
+    "could",
+    "should",
+    "would",
+    "will",
+    "shall",
+    "may",
+    "might",
+    "must",
+    "ll",
+    "re",
+    "ve",
+    "please",
+    "here",
+    "there",
+    "than",
+    "too",
+    "very",
+    "just",
+    "only",
+    "also",
+    "both",
+    "each",
+    "any",
+    "some",
+    "such",
+    "more",
+    "most",
+    "much",
+    "other",
+    "same",
+    "own",
+    "has",
+    "have",
+    "had",
+    "having",
+    "about",
+    "code",
+    "codebase",
+    "repo",
+    "repository",
+    "project",
+    "file",
+    "files",
+    "source",
+    "thing",
+    "things",
+    "way",
+    "place",
+    "places",
+    "part",
+    "parts",
+];
+
+/// Words that ask for an overview.
+const OVERVIEW: &[&str] = &[
+    "overview",
+    "architecture",
+    "structure",
+    "structured",
+    "layout",
+    "organised",
+    "organized",
+    "organisation",
+    "organization",
+    "tour",
+    "summary",
+    "summarize",
+    "summarise",
+];
+/// Words that go with them and name nothing to look for.
+const AROUND_OVERVIEW: &[&str] = &[
+    "high",
+    "level",
+    "big",
+    "picture",
+    "main",
+    "general",
+    "short",
+    "brief",
+    "quick",
+    "component",
+    "components",
+    "module",
+    "modules",
+    "app",
+    "application",
+    "program",
+    "system",
+    "software",
+    "crate",
+    "package",
+    "library",
+    "whole",
+    "entire",
+    "folder",
+    "folders",
+    "directory",
+    "directories",
+];
+
 /// Words that ask about tests.
 const TESTS: &[&str] = &["test", "tests", "tested", "testing", "untested", "covered", "coverage", "spec", "specs"];
 const ENTRY: &[&str] = &["entry", "entrypoint", "main", "start", "starts", "begin", "begins", "bootstrap"];
@@ -377,12 +553,103 @@ impl Query {
         for chunk in goal.split_whitespace() {
             query.chunk(chunk);
         }
+        query.names(goal);
+        query.overview = query.asks_overview(goal);
+        if query.overview {
+            query.names.clear();
+        }
         query
+    }
+
+    /// Collects [`Query::names`]. The first word of a sentence is how one asks.
+    fn names(&mut self, goal: &str) {
+        let plain = goal.split_whitespace().filter(|word| !word.contains('@'));
+        let mut words = plain.map(|word| word.trim_matches(|c: char| !is_identifier(c))).peekable();
+        let first = words.next().filter(|_| words.peek().is_none());
+        for word in first.into_iter().chain(words) {
+            let plain = word.to_lowercase();
+            let may_be = STOP.contains(&plain.as_str()) && plain.len() > 1 && !FRAME.contains(&plain.as_str());
+            if may_be && self.names.len() < MAX_QUERY_WORDS && !self.names.iter().any(|known| known == word) {
+                self.names.push(word.to_owned());
+            }
+        }
+    }
+
+    fn asks_overview(&self, goal: &str) -> bool {
+        let lower = goal.to_lowercase();
+        let mut words = lower.split(|c: char| !is_identifier(c)).filter(|word| !word.is_empty());
+        let place = lower.trim_start();
+        !(place.starts_with("where") || place.starts_with("which"))
+            && words.any(|word| OVERVIEW.contains(&word))
+            && self.identifiers.is_empty()
+            && self.paths.is_empty()
+            && self
+                .words
+                .iter()
+                .all(|word| OVERVIEW.contains(&word.text.as_str()) || AROUND_OVERVIEW.contains(&word.text.as_str()))
+    }
+
+    /// How many words are the goal's own, and not parts of a path or identifier or of an earlier session.
+    pub fn own_words(&self) -> usize {
+        self.words.iter().filter(|word| word.weight >= 1.0).count()
+    }
+
+    /// Keeps of [`Query::names`] those that are the name of a definition.
+    pub fn keep_names(&mut self, is_name: impl Fn(&str) -> bool) {
+        self.names.retain(|name| is_name(name));
+    }
+
+    /// Takes an earlier session into account, as Brain writes it out: the words of its requests and the files of its answers, the last
+    /// first. What the goal itself asks for does not change.
+    pub fn earlier(&mut self, thread: &str) {
+        self.earlier.sessions += 1;
+        let asks = (self.tests, self.entry, self.build, self.docs, self.left_out);
+        let mut end = thread.len().min(MAX_THREAD_BYTES);
+        while !thread.is_char_boundary(end) {
+            end -= 1;
+        }
+        let mut sections: Vec<(bool, Vec<&str>)> = Vec::new();
+        let mut inside = false;
+        for line in thread[..end].lines() {
+            if line.starts_with('#') {
+                let title = line.trim();
+                inside = matches!(title, "## Request" | "## Answer");
+                if inside {
+                    sections.push((title == "## Request", Vec::new()));
+                }
+            } else if inside && let Some((_, lines)) = sections.last_mut() {
+                lines.push(line);
+            }
+        }
+        for (request, lines) in sections.iter().rev() {
+            for chunk in lines.iter().flat_map(|line| line.split_whitespace()) {
+                if *request {
+                    if !chunk.contains('@') {
+                        self.words_of(chunk, EARLIER_WEIGHT);
+                    }
+                    continue;
+                }
+                let path = chunk.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '.'));
+                let path = path.split(':').next().unwrap_or(path).trim_end_matches('.');
+                let path = path.trim_start_matches("./").trim_start_matches("/workspace/");
+                if is_file_name(crate::language::file_name(path))
+                    && self.earlier.paths.len() < MAX_QUERY_WORDS
+                    && !self.earlier.paths.iter().any(|known| known == path)
+                {
+                    self.earlier.paths.push(path.to_owned());
+                }
+            }
+        }
+        (self.tests, self.entry, self.build, self.docs, self.left_out) = asks;
     }
 
     /// Whether there is anything to search for.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.identifiers.is_empty() && self.paths.is_empty()
+        self.words.is_empty()
+            && self.identifiers.is_empty()
+            && self.paths.is_empty()
+            && self.names.is_empty()
+            && self.earlier.paths.is_empty()
     }
 
     /// The word that a part of an identifier stands for, and how much it counts for it.
@@ -397,7 +664,15 @@ impl Query {
     fn chunk(&mut self, chunk: &str) {
         let chunk =
             chunk.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '.' | '@' | ':' | '(' | ')'));
-        let chunk = chunk.trim_end_matches(['.', ':', ',', '?', '!']).trim_start_matches('@');
+        let chunk = chunk.trim_end_matches(['.', ':', ',', '?', '!']);
+        // A reference, to a file or to a session: what it names comes with the handoff, and its parts are no words of the goal.
+        if let Some(name) = chunk.trim_start_matches('(').strip_prefix('@') {
+            let name = name.trim_end_matches(')');
+            if !name.starts_with('@') && (name.contains('/') || is_file_name(name)) {
+                self.paths.push(name.trim_start_matches("./").trim_start_matches("/workspace/").to_owned());
+            }
+            return;
+        }
         let bare = chunk.trim_end_matches("()");
         if bare.contains("://") {
             return self.words_of(bare, 1.0);

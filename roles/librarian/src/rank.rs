@@ -24,6 +24,8 @@ const DEFINITION_SHARE: f32 = 0.9;
 const COVERAGE: f32 = 0.5;
 /// What a word counts of which there is only a related one, in parts of what it would count itself.
 const RELATED_SHARE: f32 = 0.5;
+/// What it adds to a definition that its name is a word of the goal that means nothing elsewhere, in the same parts.
+const KEPT_SHARE: f32 = 0.3;
 /// What words that follow each other as in the goal add, in the same parts.
 const PAIR_SHARE: f32 = 0.25;
 /// What a definition adds that the goal names, and a mention of it.
@@ -32,6 +34,9 @@ const MENTIONED: f32 = 2.0;
 /// What a path adds that the goal or the handoff names.
 const ASKED_PATH: f32 = 40.0;
 const REFERRED: f32 = 1.3;
+/// What it adds that the answer of an earlier session names the file.
+const EARLIER: f32 = 1.15;
+const EARLIER_PATH: f32 = 0.3;
 
 /// Files below this part of the best score are not relevant.
 const CUT: f32 = 0.3;
@@ -69,6 +74,8 @@ pub struct Ranking {
     pub worth: Vec<f32>,
     /// In how many files each word is.
     pub in_files: Vec<usize>,
+    /// Whether the goal has nothing but names that are stop words elsewhere.
+    only_names: bool,
 }
 
 impl Ranking {
@@ -95,7 +102,8 @@ impl Ranking {
             .zip(&query.words)
             .map(|(count, word)| word.weight * (1.0 + (total - *count as f32 + 0.5) / (*count as f32 + 0.5)).ln())
             .collect();
-        let mut ranking = Self { files: Vec::new(), worth, in_files };
+        let only_names = !query.names.is_empty() && query.identifiers.is_empty() && query.own_words() == 0;
+        let mut ranking = Self { files: Vec::new(), worth, in_files, only_names };
         let average = lengths.map(|sum| (sum as f32 / readable.max(1) as f32).max(1.0));
         for (index, file) in survey.files.iter().enumerate() {
             if let Some(ranked) = ranking.score(index, file, survey, query, wanted, &average) {
@@ -136,7 +144,7 @@ impl Ranking {
         wanted: &[String],
         average: &[f32; FIELDS],
     ) -> Option<Ranked> {
-        if crate::language::foreign(&file.path).is_some() {
+        if file.foreign.is_some() {
             return None;
         }
         let total = self.total();
@@ -170,6 +178,12 @@ impl Ranking {
             score += NAMED;
             why.push(format!("defines {}, which the goal names", named.definition.qualified()));
         }
+        if self.only_names
+            && let Some(kept) = file.definitions.iter().find(|defined| defined.kept)
+        {
+            score += NAMED;
+            why.push(format!("defines {}, which the goal names", kept.definition.qualified()));
+        }
         if file.mentions > 0 {
             score += MENTIONED * (1.0 + file.mentions as f32).ln();
         }
@@ -178,9 +192,13 @@ impl Ranking {
             score += ASKED_PATH;
             why.push(format!("the goal names {path}"));
         }
-        if wanted.contains(&file.path) {
+        if crate::file::refers(wanted, &file.path) {
             score = score * REFERRED + 1.0;
             why.push("the handoff refers to it".to_owned());
+        }
+        if query.earlier.paths.iter().any(|path| crate::file::ends_with_path(&file.path, path)) {
+            score = score * EARLIER + EARLIER_PATH;
+            why.push("the earlier session named it".to_owned());
         }
         if let Some(entry) = survey.entries.iter().find(|entry| entry.file == file.path)
             && asks_for(query, entry.start)
@@ -207,7 +225,7 @@ impl Ranking {
 
     /// How well one definition fits, 0 to 1.
     fn fit(&self, defined: &Defined) -> f32 {
-        if defined.named {
+        if defined.named || (defined.kept && self.only_names) {
             return 1.0;
         }
         let mut sum = 0.0;
@@ -227,6 +245,9 @@ impl Ranking {
                 0.0
             };
             sum += worth * part;
+        }
+        if defined.kept && sum > 0.0 {
+            sum = (sum + KEPT_SHARE * self.total()).min(self.total());
         }
         // A definition of which only the inside fits is no answer by itself.
         let outside = if defined.name != 0 { 1.0 } else { 0.7 };

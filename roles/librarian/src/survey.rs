@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use brain_role::{Tree, WalkLimits};
 
 use crate::entry::{self, EntryPoint};
-use crate::file::{File, depth, ends_with_path};
+use crate::file::{File, depth, ends_with_path, refers};
 use crate::language::{self, Class};
 use crate::limits::{
     MAX_DEFINITIONS, MAX_DEFINITIONS_WITH_MATCHES, MAX_ENTRY_POINTS, MAX_FILE_BYTES, MAX_FILES_LISTED, MAX_FILES_READ,
@@ -118,6 +118,10 @@ impl Survey {
         let walk = tree.walk(&WalkLimits { max_files: MAX_FILES_LISTED, ..WalkLimits::default() });
         let mut survey = Self { truncated: walk.truncated, listing: walk.note(), ..Self::default() };
         survey.files = walk.files.into_iter().map(|file| File::new(file.path, file.len, query)).collect();
+        let built = language::Built::new(survey.files.iter().map(|file| file.path.as_str()));
+        for file in &mut survey.files {
+            file.foreign = file.foreign.take().or_else(|| built.of(&file.path).map(str::to_owned));
+        }
         for index in survey.order(query, wanted) {
             if let Err((reason, path)) = survey.read(tree, query, index) {
                 survey.skip(reason, path);
@@ -138,7 +142,7 @@ impl Survey {
     fn order(&self, query: &Query, wanted: &[String]) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         let rank = |file: &File| {
-            let asked = wanted.contains(&file.path) || query.paths.iter().any(|path| ends_with_path(&file.path, path));
+            let asked = refers(wanted, &file.path) || query.paths.iter().any(|path| ends_with_path(&file.path, path));
             if asked {
                 return 0;
             }
@@ -160,7 +164,7 @@ impl Survey {
     fn read(&mut self, tree: &Tree, query: &Query, index: usize) -> Result<(), (String, String)> {
         let file = &self.files[index];
         let because = |reason: &str| Err((reason.to_owned(), file.path.clone()));
-        if let Some(folder) = language::foreign(&file.path) {
+        if let Some(folder) = &file.foreign {
             return because(&format!("in {folder}, which holds other people's code or built output"));
         }
         if is_binary_name(&file.path) {

@@ -6,7 +6,7 @@ use brain_role::Tree;
 
 use crate::file::File;
 use crate::limits::{MAX_FILE_BYTES, MAX_TEST_BYTES, MAX_TEST_FILES_SEARCHED};
-use crate::outline::Kind;
+use crate::outline::{Definition, Kind};
 use crate::rank::Ranking;
 use crate::survey::Survey;
 use crate::words;
@@ -76,7 +76,20 @@ struct Target<'a> {
 impl Tested {
     /// Looks for tests of the best definitions of the best files.
     pub fn new(tree: &Tree, survey: &Survey, ranking: &Ranking) -> Self {
-        let targets = targets(survey, ranking);
+        Self::of(tree, survey, targets(survey, ranking))
+    }
+
+    /// Looks for tests of what some files define, given by their index.
+    pub fn of_files(tree: &Tree, survey: &Survey, files: &[usize]) -> Self {
+        let seen = seen(survey);
+        let files = files.iter().map(|index| &survey.files[*index]);
+        let files = files.filter(|file| !file.test && file.language.class == crate::language::Class::Code);
+        let all = files.flat_map(|file| file.definitions.iter().map(move |defined| (file, &defined.definition)));
+        let targets = all.filter(|(_, definition)| is_target(definition)).take(MAX_TARGETS);
+        Self::of(tree, survey, targets.map(|(file, definition)| Target::new(file, definition, &seen)).collect())
+    }
+
+    fn of(tree: &Tree, survey: &Survey, targets: Vec<Target>) -> Self {
         let mut tested =
             Self { targets: targets.iter().map(|target| target.qualified.clone()).collect(), ..Self::default() };
         if targets.is_empty() {
@@ -120,13 +133,38 @@ impl Tested {
     }
 }
 
-fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
+/// How many definitions have each name.
+fn seen(survey: &Survey) -> HashMap<&str, usize> {
     let mut seen = HashMap::new();
-    for file in &survey.files {
-        for defined in &file.definitions {
-            *seen.entry(defined.definition.name.as_str()).or_insert(0usize) += 1;
+    for defined in survey.files.iter().flat_map(|file| &file.definitions) {
+        *seen.entry(defined.definition.name.as_str()).or_insert(0usize) += 1;
+    }
+    seen
+}
+
+/// Whether tests of a definition can be looked for.
+fn is_target(definition: &Definition) -> bool {
+    !definition.test
+        && !matches!(definition.kind, Kind::Heading | Kind::Section | Kind::Impl | Kind::Module)
+        && definition.name.chars().count() >= 2
+}
+
+impl<'a> Target<'a> {
+    fn new(file: &'a File, definition: &'a Definition, seen: &HashMap<&str, usize>) -> Self {
+        let distinct = seen.get(definition.name.as_str()).is_some_and(|count| *count <= 2)
+            && !COMMON.contains(&definition.name.as_str());
+        Self {
+            name: &definition.name,
+            container: definition.container.as_deref(),
+            qualified: definition.qualified(),
+            distinct,
+            file: &file.path,
         }
     }
+}
+
+fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
+    let seen = seen(survey);
     let code = |file: &File| !file.test && file.language.class == crate::language::Class::Code;
     let best = ranking.files.iter().filter(|ranked| code(&survey.files[ranked.file])).take(MAX_TARGET_FILES);
     let score = ranking.files.first().map_or(0.0, |ranked| ranked.score);
@@ -142,21 +180,10 @@ fn targets<'a>(survey: &'a Survey, ranking: &Ranking) -> Vec<Target<'a>> {
                 continue;
             }
             let definition = &file.definitions[*index].definition;
-            if definition.test
-                || matches!(definition.kind, Kind::Heading | Kind::Section | Kind::Impl | Kind::Module)
-                || definition.name.chars().count() < 2
-            {
+            if !is_target(definition) {
                 continue;
             }
-            let distinct = seen.get(definition.name.as_str()).is_some_and(|count| *count <= 2)
-                && !COMMON.contains(&definition.name.as_str());
-            targets.push(Target {
-                name: &definition.name,
-                container: definition.container.as_deref(),
-                qualified: definition.qualified(),
-                distinct,
-                file: &file.path,
-            });
+            targets.push(Target::new(file, definition, &seen));
             if targets.len() >= MAX_TARGETS {
                 return targets;
             }

@@ -78,12 +78,30 @@ pub fn is_test(path: &str) -> bool {
         || matches!(stem, "tests" | "test" | "conftest")
 }
 
-/// A file of a folder that belongs to others or to a tool, with the word for it.
-pub fn not_by_hand(path: &str) -> Option<&'static str> {
+/// Folders that tools build into, and that people also name so: `src/target/` of a build tool has sources.
+const OUTPUT: &[&str] = &["dist", "build", "target", "out"];
+
+/// The folders on a path that a tool may have built into, outermost first.
+pub fn output_folders(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(at, _)| path.get(..at).filter(|folder| OUTPUT.contains(&file_name(folder))))
+}
+
+/// Whether lines are too long for a person.
+fn is_minified(text: &str) -> bool {
+    const LONG_LINE: usize = 400;
+    text.len() > 2 * LONG_LINE && text.len() / text.lines().count().max(1) > LONG_LINE
+}
+
+/// A file of a folder that belongs to others or to a tool, with the word for it. In a folder such as `target` or `dist`, which a
+/// repository may also use for its sources, it is one that is no source or is minified.
+pub fn not_by_hand(path: &str, lang: Lang, text: Option<&str>) -> Option<&'static str> {
+    if output_folders(path).next().is_some() && (lang == Lang::Other || text.is_some_and(is_minified)) {
+        return Some("generated");
+    }
     for part in directories(path) {
         match part {
             "node_modules" | "vendor" | "third_party" | "bower_components" | "Pods" => return Some("vendored"),
-            "dist" | "build" | "target" | "out" | ".next" | "__pycache__" | "generated" | "__generated__" => {
+            ".next" | "__pycache__" | "generated" | "__generated__" => {
                 return Some("generated");
             }
             _ => {}
@@ -155,5 +173,10 @@ pub fn prints_by_design(path: &str, lang: Lang, text: Option<&str>) -> bool {
         Lang::CSharp => says("static void Main") || says("static async Task Main"),
         _ => false,
     };
-    folder || named || by_text || text.is_some_and(|text| text.starts_with("#!"))
+    folder || named || by_text || text.is_some_and(|text| is_script(text.as_bytes()))
+}
+
+/// Whether a text begins with the line that says what runs it: `#!` and an absolute path. `#![allow(…)]` of Rust does not.
+pub fn is_script(text: &[u8]) -> bool {
+    text.strip_prefix(b"#!").is_some_and(|rest| matches!(rest, [b'/', ..] | [b' ', b'/', ..]))
 }

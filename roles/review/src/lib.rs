@@ -27,7 +27,7 @@ mod rules;
 mod tree;
 mod verdict;
 
-use brain_role::{CoverageStatus, Finding, Handoff, Outcome, ReviewCoverage, ReviewDecision, TaskStatus, Tree};
+use brain_role::{CoverageStatus, Finding, Handoff, Outcome, PriorResult, ReviewCoverage, ReviewDecision, Tree};
 
 use compose::{Support, SupportFinding};
 use limits::MAX_DIFF_BYTES;
@@ -42,13 +42,21 @@ pub const DIFF: &str = "changes.diff";
 
 /// Reviews the change of a handoff.
 pub fn run(handoff: Handoff) -> Outcome {
-    let support = support(&handoff);
+    let prior = handoff.prior_results();
+    let composed = brain_role::compose(&prior);
+    let support: Vec<Support> = prior.into_iter().filter_map(support).collect();
     let read = handoff.context().head(DIFF, MAX_DIFF_BYTES as u64);
     let input = match &read {
         Ok((bytes, more)) => Ok(Input { diff: bytes, more: *more }),
-        Err(error) => Err(error.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(None),
+        Err(error) => Err(Some(error.to_string())),
     };
-    outcome(reviewing::review(input, &Granted(handoff.workspace()), &support))
+    let mut review = reviewing::review(input, &Granted(handoff.workspace()), &support);
+    if !composed.is_empty() {
+        review.summary.push('\n');
+        review.summary.push_str(&composed);
+    }
+    outcome(review)
 }
 
 /// The workspace as it is granted.
@@ -56,28 +64,15 @@ struct Granted(Tree);
 
 impl Workspace for Granted {
     fn read(&self, path: &str, max: usize) -> Result<Content, String> {
-        let (bytes, cut) = self.0.head(path, max as u64).map_err(|error| error.to_string())?;
+        let (bytes, cut) = self.0.head(path, max as u64).map_err(|error| diff::shown(&error.to_string()))?;
         Ok(Content { bytes, cut })
     }
 }
 
-fn support(handoff: &Handoff) -> Vec<Support> {
-    let results = handoff.prior_results().into_iter();
-    let each = results.map(|prior| match prior.result {
-        Ok(result) => Support {
-            role: prior.role,
-            status: status_word(result.progress.status).to_owned(),
-            summary: result.summary,
-            findings: result.findings.into_iter().map(support_finding).collect(),
-        },
-        Err(error) => Support {
-            role: prior.role,
-            status: "unreadable".to_owned(),
-            summary: error.to_string(),
-            findings: Vec::new(),
-        },
-    });
-    each.collect()
+/// What a result that can be read found.
+fn support(prior: PriorResult) -> Option<Support> {
+    let findings = prior.result.ok()?.findings.into_iter().map(support_finding).collect();
+    Some(Support { role: prior.role, findings })
 }
 
 fn support_finding(finding: Finding) -> SupportFinding {
@@ -87,15 +82,6 @@ fn support_finding(finding: Finding) -> SupportFinding {
         brain_role::Severity::High => Severity::High,
     };
     SupportFinding { severity, issue: finding.issue, file: finding.file, line: finding.line }
-}
-
-fn status_word(status: TaskStatus) -> &'static str {
-    match status {
-        TaskStatus::Completed => "completed",
-        TaskStatus::Blocked => "blocked",
-        TaskStatus::Failed => "failed",
-        TaskStatus::Pending | TaskStatus::Running => "not finished",
-    }
 }
 
 fn outcome(review: Review) -> Outcome {

@@ -12,7 +12,9 @@ pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_TREE_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of one line that the line rules look at; minified and generated text has longer ones.
 pub const MAX_LINE_BYTES: usize = 4 * 1024;
-/// Bytes of a file name that are shown.
+/// Bytes of a path that can be opened: what the file systems take (`PATH_MAX` of Linux). A longer one names no file.
+pub const MAX_PATH_BYTES: usize = 4096;
+/// Bytes of a file name that are shown in a sentence.
 pub const MAX_NAME_BYTES: usize = 400;
 /// Findings in the result.
 pub const MAX_FINDINGS: usize = 200;
@@ -22,9 +24,7 @@ pub const MAX_PER_RULE: usize = 20;
 pub const MAX_LIST: usize = 50;
 /// Characters of a finding's evidence.
 pub const MAX_EVIDENCE_CHARS: usize = 160;
-/// Support results that are composed.
-pub const MAX_SUPPORT: usize = 20;
-/// Characters that are quoted of a support result: of its first line, and of one of its issues.
+/// Characters that are quoted of an issue that another role found.
 pub const MAX_SUPPORT_CHARS: usize = 200;
 
 /// An added file of more bytes than this is a finding.

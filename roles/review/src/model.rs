@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::diff::shown;
+
 /// How bad a finding is, in rising order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -33,7 +35,7 @@ pub struct Found {
     pub rule: Cow<'static, str>,
     /// What is wrong, for a reader.
     pub issue: String,
-    /// Path as the diff names it, for display; empty when the finding is about the diff as a whole.
+    /// Path as the tree has it; empty when the finding is about the diff as a whole.
     pub file: String,
     /// 1-based line of the new file.
     pub line: Option<u32>,
@@ -75,12 +77,12 @@ impl Found {
         self
     }
 
-    /// `file:line`, as far as they are known.
+    /// `file:line` for a sentence, as far as they are known.
     pub fn place(&self) -> String {
         match self.line {
-            Some(line) => format!("{}:{line}", self.file),
+            Some(line) => format!("{}:{line}", shown(&self.file)),
             None if self.file.is_empty() => "the change".to_owned(),
-            None => self.file.clone(),
+            None => shown(&self.file),
         }
     }
 }
@@ -99,7 +101,7 @@ pub enum Seen {
 /// One changed file in the coverage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coverage {
-    /// Path for display.
+    /// Path as the tree has it.
     pub file: String,
     /// How much was seen.
     pub seen: Seen,

@@ -19,19 +19,19 @@ pub struct Input<'a> {
     pub more: bool,
 }
 
-/// Reviews a change. `input` is none when no diff was granted, with the reason.
-pub fn review(input: Result<Input<'_>, String>, workspace: &dyn Workspace, support: &[Support]) -> Review {
+/// Reviews a change. `input` is an error when there is no diff: with the reason, if one was handed over and cannot be read.
+pub fn review(input: Result<Input<'_>, Option<String>>, workspace: &dyn Workspace, support: &[Support]) -> Review {
     let input = match input {
         Ok(input) => input,
-        Err(why) => return verdict::nothing_granted(&why, support),
+        Err(why) => return verdict::nothing_granted(why.as_deref()),
     };
     let (kept, cut_bytes) = diff::bounded(input.diff, MAX_DIFF_BYTES, MAX_DIFF_LINES);
     if kept.iter().all(u8::is_ascii_whitespace) && cut_bytes == 0 && !input.more {
-        return verdict::empty_change(support);
+        return verdict::nothing_shown();
     }
     let parsed = diff::parse(kept, MAX_FILES);
     if parsed.files.is_empty() && parsed.unmerged.is_empty() {
-        return verdict::unreadable(kept, support);
+        return verdict::unreadable(kept);
     }
 
     let mut findings = Findings::default();
@@ -87,7 +87,13 @@ fn look<'a>(file: &'a FileDiff<'a>, workspace: &dyn Workspace, budget: &mut usiz
         Err(why) => Agreement::Unseen(why.to_owned()),
         Ok(_) => compare(file, content.as_ref()),
     };
-    (View::new(file, content.ok()), agreement)
+    let mut view = View::new(file, content.ok());
+    // Tools mark what they build into.
+    let marked = |folder: &str| workspace.read(&format!("{folder}/CACHEDIR.TAG"), 1).is_ok();
+    if view.not_by_hand.is_none() && path.is_ok_and(|path| crate::lang::output_folders(path).any(marked)) {
+        view.not_by_hand = Some("generated");
+    }
+    (view, agreement)
 }
 
 /// The coverage of one section, and the findings that come with what could not be seen.
@@ -114,6 +120,9 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
             return entry;
         }
         _ => {}
+    }
+    if file.change == Change::Modified && file.hunks.is_empty() && file.old_mode == file.new_mode {
+        lower(Seen::Skipped, "the diff names it and shows nothing of its change".to_owned());
     }
     match agreement {
         Agreement::Agrees => {}
@@ -161,7 +170,7 @@ fn seen(view: &View<'_>, agreement: &Agreement, findings: &mut Findings) -> Cove
 
 fn unmerged(parsed: &Diff<'_>, coverage: &mut CoverageTable, findings: &mut Findings) {
     for name in &parsed.unmerged {
-        let file = name.display();
+        let file = name.file();
         findings.push(
             Found::new(
                 Severity::High,
@@ -190,7 +199,7 @@ fn run_rules(views: &[View<'_>], workspace: &dyn Workspace, findings: &mut Findi
         danger::weakened(view, findings);
         removed::guards(view, &moves, findings);
         // Nobody wrote those lines here.
-        if crate::lang::not_by_hand(&view.path).is_none() {
+        if view.not_by_hand.is_none() {
             added::debug_output(view, findings);
             leftovers::unfinished(view, findings);
             leftovers::switched_tests(view, findings);

@@ -6,6 +6,7 @@
 //! - **approved**: everything else.
 
 use crate::compose::{self, Support};
+use crate::diff::shown;
 use crate::limits::MAX_LIST;
 use crate::model::{Coverage, Ending, Found, Review, Seen, Severity, Verdict};
 use crate::rules::Findings;
@@ -51,7 +52,11 @@ pub fn decide(facts: Facts<'_>) -> Review {
     let mut required: Vec<String> =
         findings.iter().filter(|found| found.severity >= Severity::Medium).map(required_change).collect();
     required.extend(coverage.iter().filter(|entry| entry.seen != Seen::Inspected).map(|entry| {
-        format!("Look at {} yourself: {}", entry.file, entry.reason.as_deref().unwrap_or("it was not seen in full"))
+        format!(
+            "Look at {} yourself: {}",
+            shown(&entry.file),
+            entry.reason.as_deref().unwrap_or("it was not seen in full")
+        )
     }));
 
     let clean = worst < Some(Severity::Medium) && blocking.is_empty();
@@ -79,11 +84,10 @@ pub fn decide(facts: Facts<'_>) -> Review {
     Review {
         ending: Ending::Completed,
         summary: format!(
-            "Review: {}. {inspected} of {} inspected; {counts}{}.{}",
+            "Review: {}. {inspected} of {} inspected; {counts}{}.",
             verdict.words(),
             plural(files, "changed file"),
             if left_out > 0 { format!(", {left_out} more not listed") } else { String::new() },
-            compose::text(support)
         ),
         findings,
         verdict,
@@ -134,30 +138,34 @@ fn rationale(
     }
 }
 
-/// No diff was granted, or it cannot be opened.
-pub fn nothing_granted(why: &str, support: &[Support]) -> Review {
-    without_change(
-        Ending::Blocked,
-        "there is no diff to review",
-        &format!("The review needs /context/changes.diff, which cannot be read: {why}"),
-        vec![format!("Grant the role the change as a unified diff (`git diff HEAD`): {why}")],
-        support,
-    )
+/// No diff was handed over, or it cannot be opened: `why`.
+pub fn nothing_granted(why: Option<&str>) -> Review {
+    let (summary, rationale) = match why {
+        None => (
+            "there is no change to review: no diff was handed over".to_owned(),
+            "There is no /context/changes.diff, so there is nothing to judge.".to_owned(),
+        ),
+        Some(why) => (
+            format!("the diff cannot be read: {why}"),
+            format!("The review needs /context/changes.diff, which cannot be read: {why}"),
+        ),
+    };
+    let remedy = "Run it in a git repository that has a change; the diff to hand over is that of `git diff HEAD`";
+    without_change(Ending::Blocked, &format!("{summary}. {remedy}"), &rationale, vec![remedy.to_owned()])
 }
 
-/// The diff is there and empty.
-pub fn empty_change(support: &[Support]) -> Review {
+/// The diff is there and shows no file. Why is not known here: nothing may have changed, or nothing of it may be granted.
+pub fn nothing_shown() -> Review {
     without_change(
         Ending::Completed,
-        "the change is empty, so there is nothing to approve",
-        "The diff has no changed file.",
+        "no changed file was shown, so there is nothing to approve",
+        "The diff that was handed over has no changed file.",
         Vec::new(),
-        support,
     )
 }
 
 /// The diff has text but no section that can be told.
-pub fn unreadable(diff: &[u8], support: &[Support]) -> Review {
+pub fn unreadable(diff: &[u8]) -> Review {
     let hint = if diff.contains(&0x1b) {
         "it has terminal colour codes; make it with --no-color"
     } else if std::str::from_utf8(diff).is_err() && diff.contains(&0) {
@@ -170,20 +178,13 @@ pub fn unreadable(diff: &[u8], support: &[Support]) -> Review {
         "the diff cannot be read",
         &format!("/context/changes.diff holds no file section of a unified diff: {hint}"),
         vec![format!("Provide a unified diff: {hint}")],
-        support,
     )
 }
 
-fn without_change(
-    ending: Ending,
-    summary: &str,
-    rationale: &str,
-    blocking: Vec<String>,
-    support: &[Support],
-) -> Review {
+fn without_change(ending: Ending, summary: &str, rationale: &str, blocking: Vec<String>) -> Review {
     Review {
         ending,
-        summary: format!("Review: {summary}.{}", compose::text(support)),
+        summary: format!("Review: {summary}."),
         findings: Vec::new(),
         verdict: Verdict::Blocked,
         confidence: 1.0,

@@ -53,6 +53,15 @@ fn debug_output_per_language() {
         ("src/a.rs", "fn f() {\n}\n", "fn f() {\n    dbg!(1);\n}\n", &["review/debug-output src/a.rs:2 medium"]),
         ("src/a.rs", "fn f() {\n}\n", "fn f() {\n    println!(\"x\");\n}\n", &["review/debug-output src/a.rs:2 low"]),
         ("src/main.rs", "fn main() {\n}\n", "fn main() {\n    println!(\"x\");\n}\n", &[]),
+        // An attribute of the crate is not the first line of a script.
+        (
+            "src/lib.rs",
+            "#![no_std]\nfn f() {\n}\n",
+            "#![no_std]\nfn f() {\n    println!(\"x\");\n}\n",
+            &["review/debug-output src/lib.rs:3 low"],
+        ),
+        ("a.py", "#!/bin/python\n", "#!/bin/python\nprint(1)\n", &[]),
+        ("b.py", "#! /bin/python\n", "#! /bin/python\nprint(1)\n", &[]),
         (
             "src/a.rs",
             "#[cfg(test)]\nmod tests {\n}\n",
@@ -76,8 +85,22 @@ fn debug_output_per_language() {
         ("a.php", "<?php\n", "<?php\nvar_dump($x);\n", &["review/debug-output a.php:2 medium"]),
         ("a.rb", "x = 1\n", "x = 1\nbinding.pry\n", &["review/debugger a.rb:2 medium"]),
         ("a.md", "x\n", "x\nconsole.log(1); breakpoint()\n", &[]),
-        ("web/dist/a.js", "f();\n", "f();\nconsole.log(x);\n", &["review/generated-file web/dist/a.js low"]),
+        ("web/dist/a.min.js", "f();\n", "f();\nconsole.log(x);\n", &["review/generated-file web/dist/a.min.js low"]),
+        ("dist/a.css", "a {}\n", "a {}\nb {}\n", &["review/generated-file dist/a.css low"]),
     ]);
+}
+
+#[test]
+fn a_source_in_a_folder_with_the_name_of_one_for_output_is_looked_at() {
+    let change = || Change::new().edit("src/target/a.rs", "fn f() {\n}\n", "fn f() {\n    dbg!(1);\n}\n");
+    assert_eq!(told(&change().review()), ["review/debug-output src/target/a.rs:2 medium"]);
+    let tagged = change().there("src/target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+    assert_eq!(told(&tagged.review()), ["review/generated-file src/target/a.rs low"]);
+    let long = format!("const a = [{}];\n", "1,".repeat(2_000));
+    assert_eq!(
+        told(&Change::new().edit("dist/a.js", "f();\n", &long).review()),
+        ["review/generated-file dist/a.js low"]
+    );
 }
 
 #[test]
@@ -293,6 +316,7 @@ fn files_as_a_whole() {
     };
     assert_eq!(told(&executable("a.py", "x = 1\n")), ["review/made-executable a.py medium"]);
     assert_eq!(told(&executable("a.py", "#!/usr/bin/env python3\n")), ["review/made-executable a.py low"]);
+    assert_eq!(told(&executable("src/lib.rs", "#![no_std]\n")), ["review/made-executable src/lib.rs medium"]);
     assert_eq!(verdict(&executable("a.py", "#!/usr/bin/env python3\n")), Verdict::Approved);
 
     let link = |target: &str| {

@@ -30,7 +30,3 @@ pub const MAX_YAML_BYTES: usize = 512 * 1024;
 pub const MAX_REFS: usize = 10_000;
 /// Findings of one file before they are joined; a file with more is counted.
 pub const MAX_RAW_PER_FILE: usize = 2_000;
-/// Results of other roles that the composition names.
-pub const MAX_PRIOR: usize = 16;
-/// Characters of a support role's first line that the composition quotes.
-pub const MAX_FIRST_LINE_CHARS: usize = 160;

@@ -186,24 +186,24 @@ fn the_primary_role_composes_what_the_others_found() {
     assert!(own.starts_with("3 findings"), "{own}");
     let lines: Vec<&str> = others.lines().collect();
     assert_eq!(lines[0], "Other roles:");
-    assert_eq!(lines[1], "- librarian: completed; 1 high, 0 medium, 1 low. Four files matter.");
+    assert_eq!(lines[1], "- librarian (completed): Four files matter. [2 findings: 1 high, 1 low]");
     assert!(lines[2].starts_with("- odd: its result cannot be read:"), "{}", lines[2]);
-    assert_eq!(lines[3], "- review: failed; no findings. no diff");
+    assert_eq!(lines[3], "- review (failed): no diff [no findings]");
 }
 
 #[test]
 fn prior_results_past_the_limit_are_counted() {
     let mut bench = bench();
     let other = bench.run(|_| Outcome::completed("done"));
-    for n in 0..security::limits::MAX_PRIOR + 3 {
+    for n in 0..brain_role::MAX_COMPOSED + 3 {
         bench = bench.prior_result(&format!("r{n:02}"), &other);
     }
     let result = bench.run(run);
     assert_eq!(
-        result.summary.lines().filter(|line| line.contains(": completed; no findings. done")).count(),
-        security::limits::MAX_PRIOR
+        result.summary.lines().filter(|line| line.contains(" (completed): done [no findings]")).count(),
+        brain_role::MAX_COMPOSED
     );
-    assert!(result.summary.ends_with("- and 3 more"), "{}", result.summary);
+    assert!(result.summary.ends_with("- 3 more are not shown"), "{}", result.summary);
 }
 
 #[test]
@@ -308,5 +308,26 @@ proptest! {
         for finding in report.findings {
             prop_assert!(finding.line.is_some_and(|line| line >= 1 && line <= lines), "{:?} in {:?}", finding, text);
         }
+    }
+}
+
+#[test]
+fn a_random_run_that_another_role_quotes_is_masked() {
+    let key = ["Zx8Kq2Lm9Vb4", "Tn7Rc5Wd1Yh6", "Jp3Gs0Fa"].concat();
+    let other = bench().run(|_| Outcome::completed(format!("found {key} here")));
+    let result = bench().prior_result("librarian", &other).run(run);
+    assert!(result.summary.contains("- librarian (completed): found "), "{}", result.summary);
+    assert!(!result.summary.contains(&key), "{}", result.summary);
+}
+
+#[test]
+fn only_words_that_mean_an_assessment_call_for_the_role() {
+    let manifest = include_str!("../role.toml");
+    let words = manifest.split_once("words = [").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
+    for word in ["security", "secrets", "credentials", "vulnerability", "leaked", "hardcoded"] {
+        assert!(words.contains(&format!("\"{word}\"")), "{word}");
+    }
+    for word in ["token", "password", "auth", "permission", "permissions", "leak"] {
+        assert!(!words.contains(&format!("\"{word}\"")), "{word}");
     }
 }

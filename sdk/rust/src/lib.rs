@@ -4,6 +4,7 @@
 
 #[doc(hidden)]
 pub mod bindings;
+mod compose;
 mod handoff;
 mod imports;
 mod outcome;
@@ -13,6 +14,7 @@ mod tree;
 mod types;
 mod wire;
 
+pub use compose::{MAX_COMPOSED, MAX_COMPOSED_CHARS, compose};
 pub use handoff::{Handoff, MAX_PRIOR_RESULTS, PriorResult};
 pub use imports::{model, tools};
 pub use outcome::{Answer, Outcome};

@@ -43,6 +43,8 @@ struct Level {
     links: usize,
     /// Open `<` of that statement.
     angles: usize,
+    /// Links there that no end of a statement completes.
+    held: usize,
 }
 
 /// How deep a parser would have to descend for the tokens so far.
@@ -57,11 +59,11 @@ struct Pressure {
 
 impl Pressure {
     fn new() -> Self {
-        Self { levels: vec![Level { bracket: None, links: 0, angles: 0 }], chain: 0, exceeded: false }
+        Self { levels: vec![Level { bracket: None, links: 0, angles: 0, held: 0 }], chain: 0, exceeded: false }
     }
 
     fn open(&mut self, bracket: Bracket) {
-        self.levels.push(Level { bracket: Some(bracket), links: 0, angles: 0 });
+        self.levels.push(Level { bracket: Some(bracket), links: 0, angles: 0, held: 0 });
         self.exceeded |= self.levels.len() > MAX_NESTING;
     }
 
@@ -69,8 +71,21 @@ impl Pressure {
     /// go on inside of what is open.
     fn close(&mut self, bracket: Bracket) -> bool {
         let Some(level) = self.levels.pop_if(|level| level.bracket == Some(bracket)) else { return false };
-        self.chain -= level.links + level.angles;
+        self.chain -= level.links + level.angles + level.held;
         true
+    }
+
+    /// Closes a level and leaves to the one around what the bracket does not complete: what is held, and unless it is `finished` its chain.
+    fn close_after(&mut self, bracket: Bracket, finished: bool) {
+        let Some(inner) = self.levels.last() else { return };
+        let (links, held) = (if finished { 0 } else { inner.links }, inner.held);
+        if self.close(bracket)
+            && let Some(level) = self.levels.last_mut()
+        {
+            level.links += links;
+            level.held += held;
+            self.chain += links + held;
+        }
     }
 
     fn link(&mut self) {
@@ -91,6 +106,30 @@ impl Pressure {
             level.angles -= 1;
             self.chain -= 1;
         }
+    }
+
+    /// A link that no end of a statement completes.
+    fn hold(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.held += 1;
+            self.chain += 1;
+            self.exceeded |= self.chain > MAX_CHAIN;
+        }
+    }
+
+    fn holds(&self) -> bool {
+        self.levels.last().is_some_and(|level| level.held > 0)
+    }
+
+    /// What was held last is a link like any other from now on.
+    fn settle(&mut self) {
+        if let Some(level) = self.levels.last_mut()
+            && level.held > 0
+        {
+            level.held -= 1;
+            self.chain -= 1;
+        }
+        self.link();
     }
 
     /// The next item of a list begins. What `<` opened is still open.
@@ -130,11 +169,12 @@ pub(super) fn rust(text: &str) -> Fit {
             SyntaxKind::L_CURLY => pressure.open(Bracket::Curly),
             SyntaxKind::L_PAREN => pressure.open(Bracket::Round),
             SyntaxKind::L_BRACK => pressure.open(Bracket::Square),
-            SyntaxKind::R_CURLY => _ = pressure.close(Bracket::Curly),
-            SyntaxKind::R_PAREN => _ = pressure.close(Bracket::Round),
-            SyntaxKind::R_BRACK => _ = pressure.close(Bracket::Square),
-            SyntaxKind::SEMICOLON => pressure.statement(),
-            SyntaxKind::COMMA => pressure.comma(),
+            SyntaxKind::R_CURLY => pressure.close_after(Bracket::Curly, finished(before)),
+            SyntaxKind::R_PAREN => pressure.close_after(Bracket::Round, finished(before)),
+            SyntaxKind::R_BRACK => pressure.close_after(Bracket::Square, finished(before)),
+            SyntaxKind::SEMICOLON if ends(before) => pressure.statement(),
+            SyntaxKind::COMMA if ends(before) => pressure.comma(),
+            SyntaxKind::SEMICOLON | SyntaxKind::COMMA => {}
             SyntaxKind::L_ANGLE => pressure.angle(true),
             SyntaxKind::R_ANGLE if !matches!(before, SyntaxKind::MINUS | SyntaxKind::EQ) => pressure.angle(false),
             SyntaxKind::IDENT => {}
@@ -149,6 +189,38 @@ pub(super) fn rust(text: &str) -> Fit {
     Fit::Fits
 }
 
+/// Whether `;` or `,` ends something after this token. Elsewhere, as in `for ;`, the parser may skip it and go on inside of what it is in.
+fn ends(before: SyntaxKind) -> bool {
+    before.is_literal()
+        || matches!(
+            before,
+            SyntaxKind::IDENT
+                | SyntaxKind::LIFETIME_IDENT
+                | SyntaxKind::UNDERSCORE
+                | SyntaxKind::SELF_KW
+                | SyntaxKind::SELF_TYPE_KW
+                | SyntaxKind::SUPER_KW
+                | SyntaxKind::CRATE_KW
+                | SyntaxKind::TRUE_KW
+                | SyntaxKind::FALSE_KW
+                | SyntaxKind::RETURN_KW
+                | SyntaxKind::BREAK_KW
+                | SyntaxKind::CONTINUE_KW
+                | SyntaxKind::R_CURLY
+                | SyntaxKind::R_PAREN
+                | SyntaxKind::R_BRACK
+                | SyntaxKind::R_ANGLE
+                | SyntaxKind::L_CURLY
+                | SyntaxKind::QUESTION
+                | SyntaxKind::SEMICOLON
+        )
+}
+
+/// Whether a bracket that closes after this token ends all that it holds; an attribute or an operator would go on behind it.
+fn finished(before: SyntaxKind) -> bool {
+    ends(before) || matches!(before, SyntaxKind::COMMA | SyntaxKind::L_PAREN | SyntaxKind::L_BRACK)
+}
+
 /// Whether the Python parser can take this text.
 pub(super) fn python(text: &str) -> Fit {
     let mut tokens = lexer::lex(text, Mode::Module);
@@ -160,12 +232,19 @@ pub(super) fn python(text: &str) -> Fit {
             TokenKind::Lsqb => pressure.open(Bracket::Square),
             TokenKind::Lbrace => pressure.open(Bracket::Curly),
             TokenKind::Indent => pressure.open(Bracket::Block),
-            TokenKind::Rpar => _ = pressure.close(Bracket::Round),
-            TokenKind::Rsqb => _ = pressure.close(Bracket::Square),
-            TokenKind::Rbrace => _ = pressure.close(Bracket::Curly),
-            TokenKind::Dedent => _ = pressure.close(Bracket::Block),
+            TokenKind::Rpar => pressure.close_after(Bracket::Round, true),
+            TokenKind::Rsqb => pressure.close_after(Bracket::Square, true),
+            TokenKind::Rbrace => pressure.close_after(Bracket::Curly, true),
+            TokenKind::Dedent => pressure.close_after(Bracket::Block, true),
+            // They end nothing between `lambda` and its `:`.
+            TokenKind::Newline | TokenKind::Semi | TokenKind::Comma if pressure.holds() => {}
             TokenKind::Newline | TokenKind::Semi => pressure.statement(),
             TokenKind::Comma => pressure.comma(),
+            // A parser that misses its `:` goes on with the next line inside of it.
+            TokenKind::Lambda => pressure.hold(),
+            TokenKind::Colon => pressure.settle(),
+            // It takes what follows a comma, too.
+            TokenKind::Yield => pressure.angle(true),
             TokenKind::Name | TokenKind::Int | TokenKind::Float | TokenKind::Complex | TokenKind::String => {}
             kind if kind.is_trivia() => {}
             _ => pressure.link(),
@@ -202,6 +281,12 @@ mod tests {
         ("fn f(){let ", "S(", ")", "=a;}"),
         ("fn f(){", "..", "", "a;}"),
         ("type A=", "A<{}, A<", ">", ";"),
+        ("fn f(){", "for ;", "", "}"),
+        ("const A:u8=", "let ;", "", ""),
+        ("fn f(){", "for ,", "", "}"),
+        ("fn f(){", "for !;", "", "}"),
+        ("fn f(){", "=*;", "", "}"),
+        ("", "{#}", "", ""),
     ];
     const PYTHON: &[(&str, &str, &str, &str)] = &[
         ("", "(", ")", ""),
@@ -217,6 +302,13 @@ mod tests {
         ("", "a**", "", "a"),
         ("", "*", "", "a"),
         ("x = (\"a\"", "\n + \"b c\"", "", ")"),
+        ("", "lambda ,", "", ""),
+        ("", "lambda ;", "", ""),
+        ("", "lambda \n", "", ""),
+        ("", "(lambda )", "", ""),
+        ("", "lambda a, b: ", "", "c"),
+        ("", "lambda \n:", "", ""),
+        ("", "yield a,", "", ""),
     ];
     const JAVASCRIPT: &[(&str, &str, &str, &str)] = &[
         ("", "(", ")", ";"),
@@ -245,6 +337,9 @@ mod tests {
         ("type A=", "()=>", "", "a"),
         ("", "\"x y\"\n+ ", "", "a"),
         ("", "@", "", "a class {}"),
+        ("type A=", "();", "", ""),
+        ("type A=", "()a", "", ""),
+        ("type A=", "(),", "", ""),
     ];
     /// Brackets that close nothing, since they are of another kind.
     const MIXED: &[(&str, &str, &str, &str)] =
@@ -252,6 +347,8 @@ mod tests {
     /// Brackets that close nothing, since they are text to the parser.
     const TEXT: &[(&str, &str, &str, &str)] = &[
         ("", "{/}/;", "", ""),
+        ("x=", "<\n>", "", ""),
+        ("x=", "< a >", "", ""),
         ("x=", "(/)/,", "", ""),
         ("", "if(a)/)/,(", "", ""),
         ("", "{`}`;", "", ""),
@@ -261,6 +358,12 @@ mod tests {
         ("type A=", "<T>(", "", ""),
         ("x=", "<a b=\"\n'\">{", "", ""),
         ("", "{}/[}]/;{", "", ""),
+        ("", "{\u{a0}/}/;", "", ""),
+        ("", "a\u{b}/(/", "", ""),
+        ("", "1./(/", "", ""),
+        ("", "f(...typeof/)/,", "", ""),
+        ("x=", "class{return <T>(a=b</T>}/,c=", "", ""),
+        ("", "interface A{<T>(a=b</T>}/,c=class{}){}", "", ""),
     ];
 
     fn repeat((before, open, close, after): &(&str, &str, &str, &str), times: usize) -> String {
@@ -279,6 +382,9 @@ mod tests {
                     assert_eq!(fit(&repeat(bomb, times)), Fit::TooDeep, "{language}: {bomb:?} × {times}");
                     assert_eq!(fit(&repeat(bomb, 20)), Fit::Fits, "{language}: {bomb:?} × 20");
                 }
+            }
+            for bomb in [("", "<a>", "", "b"), ("x=", "<a>\n", "", "b"), ("x=", "<A<b>>", "", "b")] {
+                assert_eq!(javascript(&repeat(&bomb, times), false), Fit::TooDeep, "{bomb:?} × {times}");
             }
             for bomb in TEXT {
                 assert_ne!(javascript(&repeat(bomb, times), true), Fit::Fits, "{bomb:?} × {times}");
@@ -302,11 +408,14 @@ mod tests {
     #[test]
     fn long_files_of_ordinary_statements_pass() {
         let many = |line: &str| line.repeat(5_000);
-        assert_eq!(rust(&many(
-            "impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n"
-        )), Fit::Fits);
+        assert_eq!(
+            rust(&many("impl<T: A + B> C<T> for D<T> { fn a(&self) -> u8 { if x < 1 { return 2 } else { 3 } } }\n")),
+            Fit::Fits
+        );
         assert_eq!(rust(&many("#[derive(Debug)]\npub struct A { a: Vec<u8>, b: &'static str }\n")), Fit::Fits);
         assert_eq!(python(&many("if a == 1:\n    x = [b for b in c if not d]\nelif e:\n    return -1\n")), Fit::Fits);
+        assert_eq!(python(&many("a = sorted(b, key=lambda c, d: c[1:2], e=lambda: f)\n")), Fit::Fits);
+        assert_eq!(rust(&many("use a::*; fn b(&self, _: u8) -> [u8; 2] { let c; return; }\n")), Fit::Fits);
         assert_eq!(javascript(&many("export const a = (x) => x + 1\n"), false), Fit::Fits);
         assert_eq!(javascript(&many("if (a) { b(\"it's (\") } else { c() }\nfoo()\n"), false), Fit::Fits);
         assert_eq!(javascript(&many("interface A<T> { a: Array<T>; b?: () => void }\n"), false), Fit::Fits);

@@ -53,8 +53,12 @@ fn results_of_other_roles_are_composed_in_a_line_each() {
     let lines: Vec<&str> = result.summary.lines().collect();
     assert!(lines[0].starts_with("Closest to the goal: "), "{}", result.summary);
     assert_eq!(
-        lines[lines.len() - 2..],
-        ["review failed: There is no diff.", "security completed: One secret was found. [3 findings: 1 high, 2 low]"]
+        lines[lines.len() - 3..],
+        [
+            "- review (failed): There is no diff. [no findings]",
+            "- security (completed): One secret was found. [3 findings: 1 high, 2 low]",
+            "Searched for: journal."
+        ]
     );
     assert!(
         result.risks.iter().any(|risk| risk.contains("The result of broken could not be read")),

@@ -75,6 +75,37 @@ fn characters() -> Vec<String> {
     ascii.chain(CHARACTERS.iter().map(|one| (*one).to_owned())).collect()
 }
 
+/// Words and signs of which two in turn are repeated: a parser that misses what it waits for often goes on one call deeper, with whatever
+/// comes next.
+const SIGNS: &[&str] = &[
+    "(", ")", "[", "]", "{", "}", "<", ">", ",", ";", ":", ".", "..", "::", "=>", "=", "+", "*", "/", "&", "|", "!",
+    "?", "@", "#", "\\", "'", "\"", "`", "${", "</", "a", "1", "<a>", "</a>", "()", "\n", " ", "═",
+];
+const WORDS: &[(&str, &[&str])] = &[
+    (
+        "a.rs",
+        &[
+            "fn", "let", "if", "else", "match", "for", "impl", "dyn", "return", "move", "async", "ref", "const", "mod",
+            "use",
+        ],
+    ),
+    (
+        "a.py",
+        &["def", "class", "if", "else", "for", "with", "lambda", "not", "yield", "await", "match", "from", "async"],
+    ),
+    (
+        "a.ts",
+        &[
+            "function", "class", "new", "typeof", "await", "yield", "if", "else", "for", "keyof", "infer", "extends",
+            "type", "as",
+        ],
+    ),
+    ("a.tsx", &["function", "class", "new", "typeof", "await", "if", "else", "for", "async", "extends"]),
+];
+
+/// What the pairs stand in: nothing, an expression, a type, a body.
+const BEFORE: &[&str] = &["", "x=", "type A=", "fn f(){", "class A{", "x=("];
+
 /// Runs on a thread with [`STACK`]. Without room for it the process ends: that is how such a test fails.
 fn with_little_stack(run: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread");
@@ -146,62 +177,32 @@ fn the_role_maps_the_rest_of_a_tree_with_such_files() {
 }
 
 #[test]
-fn explore_pairs() {
-    let word = |s: &str| s.split_whitespace().map(str::to_owned).collect::<Vec<String>>();
-    let signs = r####"( ) [ ] { } < > , ; : . .. ... :: -> => = == + - * ** / // % & && | || ^ ! ? ?. ?? ~ @ # $ \ ' " ` ''' """ ${ /* */ </ /> @( #[ #! a 1 0x 1.5 'b' "c" `d` <a> </a> é ═ _ f" {{ $( r#" b' 'a"####;
-    let rust = "fn let mut ref if else match while for loop in impl dyn trait type struct enum mod use pub crate super self Self where return break continue move async await unsafe const static extern as box macro_rules! union yield";
-    let python = "def class if elif else for while try except finally with as lambda not and or in is return yield await async from import global nonlocal del pass raise assert match case print exec type None";
-    let js = "function class extends new delete typeof void await async yield return throw if else for while do switch case default try catch finally with var let const import export from of in instanceof as satisfies is keyof infer unique readonly asserts type interface enum namespace module declare abstract static get set super this null using public private accessor";
-    let jobs: Vec<(&'static str, Vec<String>, Vec<&'static str>)> = vec![
-        ("a.rs", word(rust), vec!["", "fn f(){", "type A=", "const A:u8="]),
-        ("a.py", word(python), vec!["", "x=", "def f(", "if a:\n  "]),
-        ("a.ts", word(js), vec!["", "x=", "type A=", "class A{"]),
-        ("a.tsx", word(js), vec!["", "x=", "type A=", "x=<a>"]),
-        ("a.js", word(js), vec!["", "x=", "class A{", "function*f(){"]),
-    ];
-    let which = std::env::var("JOB").unwrap_or_default();
-    for (name, words, before) in jobs {
-        if !which.is_empty() && which != name {
-            continue;
-        }
-        let mut tokens = word(signs);
-        tokens.push("\n".to_owned());
-        tokens.push(" ".to_owned());
-        tokens.extend(words.iter().map(|w| format!("{w} ")));
-        let skip: usize = std::env::var("SKIP").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
-        with_little_stack(move || {
-            let mut n = 0;
-            for a in &tokens {
-                for b in &tokens {
-                    for (i, before) in before.iter().enumerate() {
-                        n += 1;
-                        if n <= skip {
-                            continue;
-                        }
-                        let text = format!("{before}{}", format!("{a}{b}").repeat(2500));
-                        std::fs::write(format!("/tmp/pair_{name}"), format!("{n} {before:?} {a:?} {b:?}")).unwrap();
-                        let t = std::time::Instant::now();
-                        outline::outline(language::of(name), name, &text);
-                        if t.elapsed().as_millis() > 60 {
-                            eprintln!("SLOW {name} {i} {a:?} {b:?} {:?}", t.elapsed());
-                        }
-                    }
+fn nor_do_two_tokens_in_turn() {
+    with_little_stack(|| {
+        for (name, words) in WORDS {
+            let tokens: Vec<String> = SIGNS
+                .iter()
+                .map(|sign| (*sign).to_owned())
+                .chain(words.iter().map(|word| format!("{word} ")))
+                .collect();
+            for (first, second) in tokens.iter().flat_map(|first| tokens.iter().map(move |second| (first, second))) {
+                // Six times what a parser is given, and more than its calls have room for here.
+                let pairs = format!("{first}{second}").repeat(2_500);
+                for before in BEFORE {
+                    outline::outline(language::of(name), name, &format!("{before}{pairs}"));
                 }
             }
-        });
-    }
-}
-#[test]
-fn explore_corpus() {
-    let list = std::fs::read_to_string("/tmp/jsfiles").unwrap_or_default();
-    let (mut own, mut deep, mut un) = (0, 0, 0);
-    for path in list.lines().filter(|l| l.contains("node_modules") ) {
-        let Ok(text) = std::fs::read_to_string(path) else { continue };
-        match outline::outline(language::of(path), path, &text).made {
-            outline::Made::Own => own += 1,
-            outline::Made::TooDeep => { deep += 1; println!("deep {path}"); }
-            outline::Made::Unparsable => { un += 1; println!("unclear {path}"); }
         }
+    });
+}
+
+#[test]
+fn a_path_in_the_result_is_the_one_in_the_tree() {
+    for name in
+        ["a\u{1b}]0;x\u{7}.rs", "say \"a\".rs", "back\\slash.rs", "line\nbreak.rs", "größe/漢.rs", "\u{202e}x.rs"]
+    {
+        let result =
+            Bench::new().file(name, "/// Sends it.\npub fn send_parcel() {}\n").goal("send_parcel").run(librarian::run);
+        assert_eq!(crate::support::files(&result), [name]);
     }
-    println!("own {own} deep {deep} unclear {un}");
 }

@@ -53,11 +53,14 @@ fn what_has_no_test_is_said_to_have_none() {
     let result = ask("is parse_config tested?");
     assert_eq!(
         line(&result.summary),
-        "Tests: none found for `parse_config`; none of the 5 files with tests refers to it."
+        "Tests: no test calls it by name (`parse_config`); 5 files with tests were searched."
     );
     let result =
         Bench::new().file("src/a.rs", "pub fn frobnicate() {}\n").goal("is frobnicate tested?").run(librarian::run);
-    assert_eq!(line(&result.summary), "Tests: none found for `frobnicate`; there are no tests in what was read.");
+    assert_eq!(
+        line(&result.summary),
+        "Tests: no test calls it by name (`frobnicate`); there are no tests in what was read."
+    );
 }
 
 #[test]
@@ -71,5 +74,5 @@ fn a_common_name_counts_only_beside_its_type() {
         .file("src/store.rs", "/// Keeps parcels.\npub struct ParcelStore;\nimpl ParcelStore {\n    /// Opens the parcel store.\n    pub fn open() {}\n}\n")
         .file("tests/other.rs", "#[test]\nfn opens_a_door() { Door::open(); }\n");
     let result = bench.goal("how is the parcel store opened, and is it tested?").run(librarian::run);
-    assert!(line(&result.summary).starts_with("Tests: none found"), "{}", result.summary);
+    assert!(line(&result.summary).starts_with("Tests: no test calls"), "{}", result.summary);
 }

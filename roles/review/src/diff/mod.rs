@@ -11,7 +11,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-pub use name::{Name, is_bidi_control};
+pub use name::{Name, is_bidi_control, shown};
 pub use parse::parse;
 
 /// git's mode of a symbolic link.

@@ -1,6 +1,6 @@
 //! File names of a diff: git's quoting, and whether a name may be used as a path below the workspace.
 
-use crate::limits::MAX_NAME_BYTES;
+use crate::limits::{MAX_NAME_BYTES, MAX_PATH_BYTES};
 
 /// A path as the diff names it, without its `a/` or `b/`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,28 +18,15 @@ impl Name {
         }
     }
 
-    /// The path as it is. Only for [`Name::path`]'s callers and comparisons: it may hold control characters.
+    /// The path as it is: it may hold control characters.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The path for a reader: control characters are escaped, so that a file name cannot forge lines of a report, and what is
-    /// past [`MAX_NAME_BYTES`] is cut.
-    pub fn display(&self) -> String {
-        let hidden = |c: char| c.is_control() || is_bidi_control(c);
-        let mut shown = String::with_capacity(self.text.len().min(MAX_NAME_BYTES));
-        for c in self.text.chars() {
-            if shown.len() >= MAX_NAME_BYTES {
-                shown.push('…');
-                break;
-            }
-            if hidden(c) {
-                shown.extend(c.escape_default());
-            } else {
-                shown.push(c);
-            }
-        }
-        shown
+    /// The path for the fields that hold one, a finding's and a coverage entry's: exactly the one in the tree, since it is compared with
+    /// others and opened. A sentence has [`shown`] of it instead. What is longer than a path can be names no file, and is cut.
+    pub fn file(&self) -> String {
+        if self.text.len() <= MAX_PATH_BYTES { self.text.clone() } else { shown(&self.text) }
     }
 
     /// The path if it may be opened below the workspace, else why not.
@@ -47,11 +34,34 @@ impl Name {
         if !self.utf8 {
             return Err("its name is not UTF-8");
         }
-        let leaves = self.text.starts_with('/')
-            || self.text.contains(['\\', '\0'])
-            || self.text.split('/').any(|part| part.is_empty() || part == "." || part == "..");
+        if self.text.len() > MAX_PATH_BYTES {
+            return Err("its name is longer than a path can be");
+        }
+        // A backslash is a character like any other, but for one who takes it for a separator it must not lead out either.
+        let leaves = self.text.starts_with(['/', '\\'])
+            || self.text.contains('\0')
+            || self.text.split('/').any(|part| part.is_empty() || part == ".")
+            || self.text.split(['/', '\\']).any(|part| part == "..");
         if leaves { Err("its name is not a plain path below the workspace") } else { Ok(&self.text) }
     }
+}
+
+/// Text from the change for a sentence: control characters are escaped, so that a file name cannot forge lines of a report, and what is past
+/// [`MAX_NAME_BYTES`] is cut.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len().min(MAX_NAME_BYTES));
+    for c in text.chars() {
+        if shown.len() >= MAX_NAME_BYTES {
+            shown.push('…');
+            break;
+        }
+        if c.is_control() || is_bidi_control(c) {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// Characters that reorder the text around them on a screen (Unicode TR 36; CVE-2021-42574).

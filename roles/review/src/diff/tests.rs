@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::limits::{MAX_NAME_BYTES, MAX_PATH_BYTES};
 
 fn files(diff: &Diff<'_>) -> Vec<(Change, Option<String>, Option<String>)> {
     let text = |name: &Option<Name>| name.as_ref().map(|name| name.as_str().to_owned());
@@ -88,6 +89,125 @@ fn names_come_from_whichever_header_line_has_them() {
     ];
     for (input, expected) in cases {
         assert_eq!(one(&input), expected, "{input}");
+    }
+}
+
+/// A name as libgit2 and git write it where other characters than control characters, quotes and backslashes need none: C-quoted with one
+/// of those in it, bare otherwise.
+fn quoted(name: &str) -> String {
+    if !name.bytes().any(|byte| byte.is_ascii_control() || matches!(byte, b'"' | b'\\')) {
+        return name.to_owned();
+    }
+    let mut text = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => text.extend(['\\', c]),
+            '\t' => text.push_str("\\t"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\u{7}' => text.push_str("\\a"),
+            '\u{8}' => text.push_str("\\b"),
+            '\u{b}' => text.push_str("\\v"),
+            '\u{c}' => text.push_str("\\f"),
+            c if c.is_ascii_control() => text.push_str(&format!("\\{:03o}", u32::from(c))),
+            c => text.push(c),
+        }
+    }
+    text + "\""
+}
+
+/// A text, what it should be read as, and a mark of the case.
+type Form = (String, (Change, Option<String>, Option<String>), bool);
+
+/// Sections of every form for a file `x` that is `y` after a move, without what git's own program adds: similarity and index lines.
+fn forms(x: &str, y: &str) -> Vec<Form> {
+    let (a, b) = (quoted(&format!("a/{x}")), quoted(&format!("b/{x}")));
+    let to = quoted(&format!("b/{y}"));
+    let moved = format!("rename from {}\nrename to {}\n", quoted(x), quoted(y));
+    let hunk = "@@ -1 +1 @@\n-a\n+b\n";
+    let some = |name: &str| Some(name.to_owned());
+    vec![
+        (format!("diff --git {a} {b}\n--- {a}\n+++ {b}\n{hunk}"), same(x), false),
+        (
+            format!("diff --git {a} {b}\nnew file mode 100644\n--- /dev/null\n+++ {b}\n@@ -0,0 +1 @@\n+a\n"),
+            (Change::Added, None, some(x)),
+            false,
+        ),
+        (format!("diff --git {a} {b}\nnew file mode 100644\n"), (Change::Added, None, some(x)), false),
+        (
+            format!("diff --git {a} {b}\ndeleted file mode 100644\n--- {a}\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"),
+            (Change::Deleted, some(x), None),
+            false,
+        ),
+        (format!("diff --git {a} {b}\ndeleted file mode 100644\n"), (Change::Deleted, some(x), None), false),
+        (format!("diff --git {a} {b}\nold mode 100644\nnew mode 100755\n"), same(x), false),
+        (format!("diff --git {a} {b}\nold mode 100644\nnew mode 100755\n--- {a}\n+++ {b}\n{hunk}"), same(x), false),
+        (format!("diff --git {a} {to}\n{moved}"), (Change::Renamed, some(x), some(y)), false),
+        (format!("diff --git {a} {to}\n{moved}--- {a}\n+++ {to}\n{hunk}"), (Change::Renamed, some(x), some(y)), false),
+        (
+            format!("diff --git {a} {to}\nold mode 100644\nnew mode 100755\n{moved}--- {a}\n+++ {to}\n{hunk}"),
+            (Change::Renamed, some(x), some(y)),
+            false,
+        ),
+        (format!("diff --git {a} {b}\nBinary files {a} and {b} differ\n"), same(x), true),
+        (
+            format!("diff --git {a} {b}\nnew file mode 100644\nBinary files /dev/null and {b} differ\n"),
+            (Change::Added, None, some(x)),
+            true,
+        ),
+        (
+            format!("diff --git {a} {b}\ndeleted file mode 100644\nBinary files {a} and /dev/null differ\n"),
+            (Change::Deleted, some(x), None),
+            true,
+        ),
+        (
+            format!("diff --git {a} {to}\n{moved}Binary files {a} and {to} differ\n"),
+            (Change::Renamed, some(x), some(y)),
+            true,
+        ),
+    ]
+}
+
+/// One section after the other, each with the names that it was made for.
+fn read_back(x: &str, y: &str) {
+    let forms = forms(x, y);
+    let input: String = forms.iter().map(|(text, ..)| text.as_str()).collect();
+    let diff = parse(input.as_bytes(), 100);
+    let expected: Vec<_> = forms.iter().map(|(_, names, _)| names.clone()).collect();
+    assert_eq!(files(&diff), expected, "{input}");
+    let binary: Vec<bool> = forms.iter().map(|(.., binary)| *binary).collect();
+    assert_eq!(diff.files.iter().map(|file| file.binary).collect::<Vec<_>>(), binary, "{input}");
+    assert!(diff.problems.is_empty() && diff.files.iter().all(|file| file.problems.is_empty()), "{diff:?}");
+    // Each also stands alone.
+    for (text, names, _) in forms {
+        assert_eq!(one(&text), names, "{text}");
+    }
+}
+
+#[test]
+fn names_come_back_exactly_from_every_form_of_a_section() {
+    let names = [
+        "x",
+        "src/a b.rs",
+        "a\u{1b}]0;x\u{7}.py",
+        "say \"a\".py",
+        "back\\slash\\303.py",
+        "line\nbreak\r\n.py",
+        "tab\there",
+        "\u{1}\u{7f}\u{8}\u{b}\u{c}",
+        "größe/漢字 🦀.py",
+        "\u{202e}yp.\u{2028}\u{85}\u{feff}",
+        " leading and trailing ",
+        "x b/x",
+        "a/b/a/x",
+        "\"",
+        "dev/null",
+        "é\n",
+    ];
+    for x in names {
+        for y in ["y", "to here\n", "ü \"b\" and b/ü"] {
+            read_back(x, y);
+        }
     }
 }
 
@@ -189,14 +309,18 @@ fn what_cannot_be_read_is_a_problem_of_its_file() {
 
 #[test]
 fn names_that_leave_the_workspace_are_no_paths() {
-    for name in ["../x", "a/../../x", "/etc/passwd", "a//b", "./x", "a\\b", "", "a\0b"] {
+    for name in ["../x", "a/../../x", "/etc/passwd", "a//b", "./x", "\\a", "a\\..\\b", "", "a\0b"] {
         assert!(Name::new(name.as_bytes()).path().is_err(), "{name:?}");
     }
     assert!(Name::new(b"\xff.rs").path().is_err());
     assert_eq!(Name::new(b"src/a.rs").path(), Ok("src/a.rs"));
-    let long = Name::new("x".repeat(5000).as_bytes()).display();
-    assert_eq!(long.chars().count(), crate::limits::MAX_NAME_BYTES + 1);
-    assert_eq!(Name::new("a\nb\u{202e}".as_bytes()).display(), "a\\nb\\u{202e}");
+    assert_eq!(Name::new(b"a\\b.rs").path(), Ok("a\\b.rs"));
+    let longest = Name::new("x".repeat(MAX_PATH_BYTES).as_bytes());
+    assert_eq!((longest.file().len(), longest.path().is_ok()), (MAX_PATH_BYTES, true));
+    let longer = Name::new("x".repeat(MAX_PATH_BYTES + 1).as_bytes());
+    assert_eq!((longer.file().chars().count(), longer.path().is_ok()), (MAX_NAME_BYTES + 1, false));
+    assert_eq!(Name::new("a\nb\u{202e}".as_bytes()).file(), "a\nb\u{202e}");
+    assert_eq!(shown("a\nb\u{202e}"), "a\\nb\\u{202e}");
 }
 
 #[test]
@@ -257,6 +381,13 @@ proptest! {
     #[test]
     fn anything_like_a_diff_is_parsed(input in diff_like()) {
         sound(&input);
+    }
+
+    /// Any name but the ones no tree can have.
+    #[test]
+    fn any_name_comes_back(x in "[^\0]{1,12}", y in "[^\0]{1,12}") {
+        prop_assume!(x != y);
+        read_back(&x, &y);
     }
 
     /// A diff that another implementation made of two texts gives the new text's lines back, each at its number.

@@ -6,7 +6,7 @@ use super::{Findings, View, text_of};
 use crate::code::{indent, split};
 use crate::definitions::{Definition, definition};
 use crate::diff::{Hunk, Side};
-use crate::lang::{Lang, file_name, not_by_hand};
+use crate::lang::{Lang, file_name};
 use crate::model::{Found, Severity};
 
 /// Lines above a definition in which its class is looked for.
@@ -69,7 +69,7 @@ pub fn changed_without_tests(views: &[View<'_>], findings: &mut Findings) {
 fn is_public(view: &View<'_>) -> bool {
     let program = view.lang == Lang::Rust
         && (file_name(&view.path) == "main.rs" || view.path.contains("/bin/") || view.path.contains("examples/"));
-    !view.test && !program && not_by_hand(&view.path).is_none()
+    !view.test && !program && view.not_by_hand.is_none()
 }
 
 fn public_definitions(view: &View<'_>) -> Sides {

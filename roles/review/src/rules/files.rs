@@ -2,7 +2,7 @@
 
 use super::{Findings, View, text_of};
 use crate::diff::{Change, Side};
-use crate::lang::{Lang, PACKAGE_FILES, file_name, is_lock_file, not_by_hand};
+use crate::lang::{Lang, PACKAGE_FILES, file_name, is_lock_file, is_script};
 use crate::limits::{LARGE_FILE_BYTES, LARGE_FILE_LINES};
 use crate::model::{Found, Severity};
 
@@ -38,7 +38,7 @@ fn size(view: &View<'_>, findings: &mut Findings) {
             )
             .suggest(advice),
         );
-    } else if lines > LARGE_FILE_LINES && !is_lock_file(&view.path) && not_by_hand(&view.path).is_none() {
+    } else if lines > LARGE_FILE_LINES && !is_lock_file(&view.path) && view.not_by_hand.is_none() {
         findings.push(
             Found::new(
                 Severity::Medium,
@@ -80,8 +80,7 @@ fn mode(view: &View<'_>, findings: &mut Findings) {
         return;
     }
     // A script says by its first line what runs it.
-    let script =
-        view.content.as_ref().is_some_and(|content| content.bytes.starts_with(b"#!")) || view.lang == Lang::Shell;
+    let script = view.content.as_ref().is_some_and(|content| is_script(&content.bytes)) || view.lang == Lang::Shell;
     let severity = if script { Severity::Low } else { Severity::Medium };
     findings.push(
         Found::new(severity, "review/made-executable", &view.path, "The file becomes executable")
@@ -112,7 +111,7 @@ fn by_hand(view: &View<'_>, findings: &mut Findings) {
     if view.diff.change == Change::Deleted || is_lock_file(&view.path) {
         return;
     }
-    if let Some(kind) = not_by_hand(&view.path) {
+    if let Some(kind) = view.not_by_hand {
         findings.push(
             Found::new(Severity::Low, "review/generated-file", &view.path, format!("The change touches a {kind} file"))
                 .suggest("Change its source and generate it again, or leave it out of the repository"),

@@ -23,7 +23,7 @@ use crate::tree::Content;
 pub struct View<'a> {
     /// Its section of the diff.
     pub diff: &'a FileDiff<'a>,
-    /// Path for display.
+    /// Its path, exactly.
     pub path: String,
     /// By its name.
     pub lang: Lang,
@@ -31,6 +31,8 @@ pub struct View<'a> {
     pub test: bool,
     /// A program whose output is its job.
     pub prints: bool,
+    /// What keeps it from being written by hand: `vendored` or `generated`.
+    pub not_by_hand: Option<&'static str>,
     /// The file as the workspace has it.
     pub content: Option<Content>,
     /// 1-based line at which a Rust file's own tests begin.
@@ -40,7 +42,7 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Looks at a section and the file that belongs to it.
     pub fn new(diff: &'a FileDiff<'a>, content: Option<Content>) -> Self {
-        let path = diff.name().map_or_else(|| "(unnamed)".to_owned(), crate::diff::Name::display);
+        let path = diff.name().map_or_else(|| "(unnamed)".to_owned(), crate::diff::Name::file);
         let lang = Lang::of(&path);
         let text = content.as_ref().map(|content| String::from_utf8_lossy(&content.bytes));
         let tests_from = match (&text, lang) {
@@ -51,8 +53,9 @@ impl<'a> View<'a> {
             _ => None,
         };
         let prints = lang::prints_by_design(&path, lang, text.as_deref());
+        let not_by_hand = lang::not_by_hand(&path, lang, text.as_deref());
         drop(text);
-        Self { diff, test: lang::is_test(&path), prints, lang, content, tests_from, path }
+        Self { not_by_hand, diff, test: lang::is_test(&path), prints, lang, content, tests_from, path }
     }
 
     /// Lines of one side.

@@ -14,9 +14,10 @@ pub(in crate::outline) fn fits(text: &str, elements: bool) -> Fit {
         at: if text.starts_with("#!") { line_end(text, 0) } else { 0 },
         elements,
         pressure: Pressure::new(),
-        modes: vec![Mode::Code { control: false }],
+        modes: vec![PLAIN],
         before: Before::Operator,
         control: false,
+        since_group: None,
         brace: false,
         new_line: false,
     };
@@ -34,8 +35,9 @@ pub(in crate::outline) fn fits(text: &str, elements: bool) -> Fit {
 /// Inside of what the reader is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Code: the file, or what a bracket holds. `control`: a round one after `if` or the like, behind which a statement begins.
-    Code { control: bool },
+    /// Code: the file, or what a bracket holds. `control`: a round one after `if` or the like, behind which a statement begins. `group`: a
+    /// round one that is no call's, so that it may hold the parameters of a function's type.
+    Code { control: bool, group: bool },
     /// Code in `${…}` of a template.
     Hole,
     /// The text of a template.
@@ -45,6 +47,8 @@ enum Mode {
     /// What an element holds.
     Text,
 }
+
+const PLAIN: Mode = Mode::Code { control: false, group: false };
 
 /// What stood before, as far as it decides what `/` and `<` mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +67,27 @@ const GOES_ON: &[&str] = &["else", "catch", "finally", "instanceof", "in", "of",
 const FRESH: &[&str] = &["export", "import", "case", "default", "return", "throw", "try"];
 /// Words that are reserved everywhere, and after which the statement or expression has only begun.
 const RESERVED: &[&str] = &[
-    "return", "typeof", "void", "delete", "new", "throw", "if", "else", "while", "for", "do", "case", "extends", "in",
-    "instanceof", "with", "try", "finally", "export", "import", "default",
+    "return",
+    "typeof",
+    "void",
+    "delete",
+    "new",
+    "throw",
+    "if",
+    "else",
+    "while",
+    "for",
+    "do",
+    "case",
+    "extends",
+    "in",
+    "instanceof",
+    "with",
+    "try",
+    "finally",
+    "export",
+    "import",
+    "default",
 ];
 /// Words of the same kind that may also be names.
 const CONTEXTUAL: &[&str] =
@@ -83,6 +106,8 @@ struct Reader<'a> {
     before: Before,
     /// Whether the last word is of [`CONTROL`].
     control: bool,
+    /// Tokens since a group was closed, up to one.
+    since_group: Option<u8>,
     /// Whether the last token was `}`, and whether a line ended since the last token.
     brace: bool,
     new_line: bool,
@@ -103,9 +128,14 @@ impl Reader<'_> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(b' ')
     }
 
+    fn last(&self) -> Option<u8> {
+        self.bytes[..self.at].last().copied()
+    }
+
     fn token(&mut self, width: usize, before: Before) {
         self.at += width;
         (self.before, self.control, self.brace, self.new_line) = (before, false, false, false);
+        self.since_group = self.since_group.map(|tokens| tokens + 1).filter(|tokens| *tokens < 2);
     }
 
     fn open(&mut self, bracket: Bracket, mode: Mode) {
@@ -121,7 +151,7 @@ impl Reader<'_> {
                 self.new_line = true;
                 self.at += 1;
             }
-            b' ' | b'\t' | b'\r' => self.at += 1,
+            b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.at += 1,
             b'/' if matches!(next, b'/' | b'*') => self.comment()?,
             b'/' => self.slash()?,
             b'"' | b'\'' => {
@@ -133,11 +163,17 @@ impl Reader<'_> {
                 self.at += 1;
             }
             b'(' => {
+                // Behind the parameters of a function's type the parser takes any token for its arrow, and more parameters after it.
+                let chained = self.since_group == Some(1);
+                if chained {
+                    self.pressure.hold();
+                }
                 let control = self.control;
-                self.open(Bracket::Round, Mode::Code { control });
+                let group = chained || !control && self.before != Before::Operand;
+                self.open(Bracket::Round, Mode::Code { control, group });
             }
-            b'[' => self.open(Bracket::Square, Mode::Code { control: false }),
-            b'{' => self.open(Bracket::Curly, Mode::Code { control: false }),
+            b'[' => self.open(Bracket::Square, PLAIN),
+            b'{' => self.open(Bracket::Curly, PLAIN),
             b')' | b']' | b'}' => self.close(byte)?,
             b';' => {
                 self.pressure.statement();
@@ -155,15 +191,14 @@ impl Reader<'_> {
                 self.pressure.link();
                 self.token(1, Before::Operator);
             }
-            // `?.name`: any word is a name there.
-            b'.' if next != b'.' && !next.is_ascii_digit() => self.member(),
+            b'.' if next != b'.' && !next.is_ascii_digit() && self.last() != Some(b'.') => self.member(),
             b'<' => self.less()?,
             b'>' => {
-                if self.bytes[..self.at].last() != Some(&b'=') {
+                // `=>` begins an operand; another may have closed the arguments of a type.
+                let arrow = self.last() == Some(b'=');
+                if !arrow {
                     self.pressure.angle(false);
                 }
-                // `=>` begins an operand; another may have closed the arguments of a type.
-                let arrow = self.bytes[..self.at].last() == Some(&b'=');
                 self.token(1, if arrow { Before::Operator } else { Before::Unknown });
             }
             // A comment in old scripts, whatever stands on the rest of the line.
@@ -176,8 +211,8 @@ impl Reader<'_> {
                 self.pressure.link();
                 self.token(1, Before::Unknown);
             }
-            // An escape in a name.
-            b'\\' => return None,
+            // An escape in a name, or nothing that may stand in code.
+            b'\\' | 0..=0x1f | 0x7f => return None,
             byte if in_word(byte) => self.word(),
             _ => {
                 self.pressure.link();
@@ -198,12 +233,13 @@ impl Reader<'_> {
         }
         let closed = self.modes.pop()?;
         let before = match (closed, byte) {
-            (Mode::Code { control: true }, _) => Before::Operator,
+            (Mode::Code { control: true, .. }, _) => Before::Operator,
             (_, b'}') => Before::Unknown,
             _ => Before::Operand,
         };
         self.token(1, before);
         self.brace = byte == b'}';
+        self.since_group = matches!(closed, Mode::Code { group: true, .. }).then_some(0);
         Some(())
     }
 
@@ -240,19 +276,39 @@ impl Reader<'_> {
         if next == b'!' && self.text[self.at..].starts_with("<!--") {
             return None;
         }
-        if self.elements && (in_word(next) || next == b'>') {
+        if self.elements {
             match self.before {
                 Before::Operand => {}
+                // `i++ < 9` is the one that is common.
+                Before::Unknown if matches!(self.text[..self.at].trim_end().as_bytes().last(), Some(b'+' | b'-')) => {}
                 Before::Unknown => return None,
                 Before::Operator => {
+                    if self.may_be_parameters() {
+                        return None;
+                    }
                     self.begin_element();
                     return Some(());
                 }
             }
         }
+        if self.before != Before::Operand {
+            // `<T>a` asserts a type, and `a` may do so again.
+            self.pressure.link();
+        }
         self.pressure.angle(true);
         self.token(1, Before::Operator);
         Some(())
+    }
+
+    /// Whether `<name>` could be the parameters of a function's type, `<T>(a: T) => T`, rather than an element.
+    fn may_be_parameters(&self) -> bool {
+        let before = self.text[..self.at].trim_end();
+        if before.ends_with("&&") || before.ends_with("||") {
+            return false;
+        }
+        let rest = &self.text[self.at + 1..];
+        let rest = rest.trim_start_matches(|c: char| !c.is_ascii() || c.is_ascii_whitespace() || in_word(c as u8));
+        rest.strip_prefix('>').is_some_and(|rest| rest.trim_start().starts_with(['(', '/']))
     }
 
     fn begin_element(&mut self) {
@@ -271,15 +327,17 @@ impl Reader<'_> {
         Some(())
     }
 
+    /// A dot and the name after it: any word is a name there. Behind a number there may be none.
     fn member(&mut self) {
         self.pressure.link();
-        self.token(1, Before::Operator);
+        self.token(1, Before::Unknown);
         while self.byte(0).is_ascii_whitespace() && self.at < self.bytes.len() {
             self.at += 1;
         }
         let width = word_width(&self.bytes[self.at..]);
         if width > 0 {
-            self.token(width, Before::Operand);
+            let plain = is_plain(&self.text[self.at..self.at + width]);
+            self.token(width, if plain { Before::Operand } else { Before::Unknown });
         }
     }
 
@@ -299,7 +357,8 @@ impl Reader<'_> {
         let before = match (reserved, contextual) {
             (true, _) => Before::Operator,
             (_, true) => Before::Unknown,
-            _ => Before::Operand,
+            _ if is_plain(word) => Before::Operand,
+            _ => Before::Unknown,
         };
         self.token(width, before);
         self.control = CONTROL.contains(&word);
@@ -337,8 +396,18 @@ impl Reader<'_> {
                 let close = self.bytes[self.at + 1..].iter().position(|other| *other == byte)?;
                 self.at += close + 2;
             }
-            b'{' => self.open(Bracket::Curly, Mode::Code { control: false }),
-            b'=' | b'.' | b':' | b'-' => self.at += 1,
+            b'{' => self.open(Bracket::Curly, PLAIN),
+            b'=' => {
+                self.at += 1;
+                while self.byte(0).is_ascii_whitespace() && self.at < self.bytes.len() {
+                    self.at += 1;
+                }
+                // Anything else is the default of a parameter.
+                if !matches!(self.byte(0), b'"' | b'\'' | b'{') {
+                    return None;
+                }
+            }
+            b'.' | b':' | b'-' => self.at += 1,
             byte if byte.is_ascii_whitespace() => self.at += 1,
             // `<T extends A>(…) => …` is a function.
             byte if in_word(byte) => {
@@ -357,15 +426,18 @@ impl Reader<'_> {
         match self.byte(0) {
             b'<' if self.byte(1) == b'/' => {
                 let end = self.text[self.at..].find('>')?;
-                let named = |byte: &u8| in_word(*byte) || matches!(byte, b'.' | b':' | b'-') || byte.is_ascii_whitespace();
+                let named =
+                    |byte: &u8| in_word(*byte) || matches!(byte, b'.' | b':' | b'-') || byte.is_ascii_whitespace();
                 if !self.bytes[self.at + 2..self.at + end].iter().all(named) {
                     return None;
                 }
                 self.at += end + 1;
                 self.end_element()?;
             }
+            // `< /a>` ends an element, too.
+            b'<' if self.byte(1).is_ascii_whitespace() => return None,
             b'<' => self.begin_element(),
-            b'{' => self.open(Bracket::Curly, Mode::Code { control: false }),
+            b'{' => self.open(Bracket::Curly, PLAIN),
             // Neither may stand in such text.
             b'}' | b'>' => return None,
             // What was taken for an element may be the parameters of a type, and then this is code.
@@ -385,6 +457,11 @@ fn in_word(byte: u8) -> bool {
 
 fn word_width(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| in_word(**byte)).count()
+}
+
+/// Whether a word surely is one: many characters outside of ASCII are spaces, line ends or nothing at all.
+fn is_plain(word: &str) -> bool {
+    word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '#'))
 }
 
 /// Where the line of an offset ends. The parser also ends a line at U+2028 and U+2029; a comment that goes on behind one is code.
