@@ -5,7 +5,7 @@ use brain_role::PriorResult;
 use crate::describe::Described;
 use crate::entry::{EntryPoint, Start};
 use crate::file::{COMMENTS, File, NAMES, PATH, TEXT};
-use crate::limits::{MAX_FILE_REFS, MAX_LISTED, MAX_SUMMARY_DEFINITIONS, MAX_TEST_REFS};
+use crate::limits::{MAX_FILE_REFS, MAX_ITEM_CHARS, MAX_LISTED, MAX_SUMMARY_DEFINITIONS, MAX_TEST_REFS};
 use crate::outline::Kind;
 use crate::query::Query;
 use crate::rank::{Ranked, Ranking};
@@ -474,6 +474,14 @@ fn were(count: usize, noun: &str) -> String {
 /// `a, b and 3 more`.
 pub(crate) fn listed(items: impl Iterator<Item = String>, most: usize) -> String {
     let items: Vec<String> = items.collect();
-    let shown = items.iter().take(most).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = items.iter().take(most).map(|item| clipped(item)).collect::<Vec<_>>().join(", ");
     if items.len() > most { format!("{shown} and {} more", items.len() - most) } else { shown }
+}
+
+/// An item as a list shows it: a word of a goal may be as long as the goal.
+fn clipped(item: &str) -> String {
+    match item.char_indices().nth(MAX_ITEM_CHARS) {
+        None => item.to_owned(),
+        Some((at, _)) => format!("{}…", item.get(..at).unwrap_or(item)),
+    }
 }

@@ -78,3 +78,6 @@ pub const MAX_MAP_BYTES: usize = 32 * 1024 * 1024;
 
 /// Most entries of one kind that a sentence lists before it says how many more there are.
 pub const MAX_LISTED: usize = 3;
+
+/// Characters of one item of a list in the summary, such as a word of the goal; a path may be longer than a word.
+pub const MAX_ITEM_CHARS: usize = 160;
