@@ -215,7 +215,7 @@ impl Bench<'_> {
         }
         let file = ContextFile {
             path: CHANGES.into(),
-            kind: ContextRefKind::File,
+            kind: ContextRefKind::Artifact,
             label: changes.of.clone(),
             content: files.iter().flat_map(|file| file.patch.iter().copied()).collect(),
         };

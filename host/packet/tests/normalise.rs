@@ -3,7 +3,7 @@
 
 mod common;
 
-use brain_packet::{ReviewDecision, Severity, TaskStatus, Verdict, WorkerResult, normalise};
+use brain_packet::{ContextRefKind, ReviewDecision, Severity, TaskStatus, Verdict, WorkerResult, normalise};
 use common::{assert_settled, from_json, handoff, notes_on, review, typed};
 use serde_json::json;
 
@@ -274,4 +274,19 @@ fn a_worker_that_never_answered_has_a_result_too() {
     let long = normalise::failed(&handoff(), &"é".repeat(1_000_000), &[]);
     assert_settled(&handoff(), &long);
     assert_settled(&handoff(), &normalise::failed(&handoff(), " ", &[]));
+}
+
+#[test]
+fn the_kind_of_a_reference_fits_its_path() {
+    let reply = r#"{ "summary": "s", "artifacts": [
+        { "kind": "artifact", "uri": "/workspace/a.rs" },
+        { "kind": "thread", "uri": "/artifacts/b" },
+        { "kind": "file", "uri": "/context/request.md" },
+        { "kind": "thread", "uri": "/context/threads/x.md" }
+    ] }"#;
+    let result = normalise::reply_text(&handoff(), reply);
+    let kinds: Vec<ContextRefKind> = result.artifacts.iter().map(|artifact| artifact.kind).collect();
+    use ContextRefKind::{Artifact, File, Summary, Thread};
+    assert_eq!(kinds, [File, Artifact, Summary, Thread]);
+    assert_eq!(notes_on(&result, "artifacts.kind"), ["3 items: a kind that does not fit the path → set by the path"]);
 }

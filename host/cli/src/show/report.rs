@@ -142,7 +142,7 @@ fn granted(receipt: &Receipt) -> String {
     let unused: Vec<String> = grants.unused.iter().map(|layer| format!("{} ({})", globs(layer), layer.who)).collect();
     let unused = if unused.is_empty() { String::new() } else { format!("; never used: {}", unused.join(", ")) };
     format!(
-        "granted: {workspace} and {}{unused}",
+        "granted: {workspace}; also {}{unused}",
         if also.is_empty() { "nothing else".into() } else { also.join(", ") }
     )
 }

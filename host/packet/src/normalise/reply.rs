@@ -2,7 +2,7 @@
 
 use super::{fields, notes::Repairs, paths, review};
 use crate::{
-    context::{ContextRef, TaskProgress, TaskStatus},
+    context::{ARTIFACTS_ROOT, ContextRef, ContextRefKind, TaskProgress, TaskStatus, WORKSPACE_ROOT},
     direction::{FromAgent, ToBrain},
     handoff::HandoffPacket,
     limits::{
@@ -173,8 +173,26 @@ fn artifact(repairs: &mut Repairs, artifact: ContextRef) -> Option<ContextRef> {
     if uri != artifact.uri {
         repairs.item("artifacts.uri", "path with empty or `.` parts", "made plain");
     }
+    let kind = kind_at(&uri, artifact.kind);
+    if kind != artifact.kind {
+        repairs.item("artifacts.kind", "a kind that does not fit the path", "set by the path");
+    }
     let label = fields::optional(repairs, "artifacts.label", artifact.label, MAX_LABEL_CHARS);
-    Some(ContextRef { kind: artifact.kind, uri, label })
+    Some(ContextRef { kind, uri, label })
+}
+
+/// The kind of a reference to `uri`, by the root that it is below: what it claims to be where that fits.
+fn kind_at(uri: &str, claimed: ContextRefKind) -> ContextRefKind {
+    let below = |root: &str| uri.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if below(WORKSPACE_ROOT) {
+        ContextRefKind::File
+    } else if below(ARTIFACTS_ROOT) {
+        ContextRefKind::Artifact
+    } else if claimed == ContextRefKind::File {
+        ContextRefKind::Summary
+    } else {
+        claimed
+    }
 }
 
 fn finding(repairs: &mut Repairs, finding: Finding) -> Option<Finding> {
