@@ -224,8 +224,9 @@ impl Orchestrator {
             named.push(ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
         }
         let shared = context(request, &references);
-        let git = self.git(&plan, &mut missing);
+        // First of all: a run that is cut off while git is read has its request.
         self.start(journal, request, Some(&plan))?;
+        let git = self.git(&plan, &mut missing);
         self.record_plan(journal, request, &plan, &named)?;
         watch(Event::Planned(Box::new(plan.clone())));
 

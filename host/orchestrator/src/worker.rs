@@ -254,9 +254,12 @@ impl Bench<'_> {
     ) -> Result<Worked, RunError> {
         let Run { mut result, ended, receipt } = run;
         if job.role.name().as_str() == REVIEW {
-            let cut = self.git.diff.as_ref().map(|changes| changes.cut.as_slice()).unwrap_or_default();
-            result = gate_review(normalise::expect_review(result), &[cut, &not_shown].concat());
+            result = normalise::expect_review(result);
         }
+        // Any role may decide; what it decides on is what it was handed, whatever it is called.
+        let handed = self.git.diff.as_ref().filter(|_| job.manifest.context.wants(CHANGES));
+        let cut = handed.map(|changes| [changes.cut.as_slice(), &not_shown].concat());
+        result = gate_review(result, cut.as_deref());
         let store = self.journal.paths().artifacts();
         let digests = collect(artifacts, &store, &mut result).map_err(|source| RunError::State {
             what: "an artifact",
@@ -278,7 +281,9 @@ impl Bench<'_> {
         match ended {
             Ended::Killed { limit, value, .. } if limit.value_in(&manifest.limits) > *value => {
                 let key = limit.key()?;
-                Some(format!("the role asks for more: raise `{key}` below `[limits]` of config.toml in BRAIN_HOME"))
+                Some(format!(
+                    "the role asks for more: raise `{key}` below `[limits]` of config.toml in BRAIN_HOME, or of the project's .brain/brain.toml if that lowers it"
+                ))
             }
             Ended::Trapped { .. } => {
                 let log = format!("sessions/{}/private/{}/output.log", self.journal.id(), manifest.name);

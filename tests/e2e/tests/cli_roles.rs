@@ -146,7 +146,8 @@ fn what_a_role_says_cannot_drive_a_terminal() {
     brain.misbehaving("wild", "wild", "");
     let escape = "\u{1b}]0;owned\u{7}\u{1b}[2J\r\u{9b}31m";
     for (goal, status) in [
-        ("echo".to_owned(), 0),
+        // It approves a change that nobody handed to it, which does not count.
+        ("echo".to_owned(), 1),
         (format!("say {escape}"), 0),
         (format!("panic {escape}"), 1),
         (format!("fail {escape}"), 1),
@@ -388,4 +389,14 @@ fn without_any_role_the_way_to_get_some_is_said() {
     assert!(run(&["run", "where is a"]).ended(1).error("role.none").contains("cargo xtask roles"));
     assert!(run(&["role", "list"]).ended(1).out.contains("There are no roles"));
     assert!(run(&["doctor"]).ended(1).out.contains("there are no roles"));
+}
+
+#[test]
+fn a_role_that_was_handed_no_change_cannot_approve_one() {
+    let brain = Brain::in_project(&[("a.txt", "one\n")]);
+    brain.misbehaving("wild", "wild", "");
+    let report = brain.run(&["role", "run", "wild", "--goal", "echo", "--json"]).ended(1).json();
+    assert_eq!(report["status"], "blocked");
+    assert_eq!(report["review"]["decision"], "blocked");
+    assert!(report["summary"].as_str().unwrap().contains("no change was handed to it"), "{report}");
 }

@@ -108,7 +108,7 @@ fn the_context_folder_holds_what_the_handoff_names_and_nothing_else() {
 #[test]
 fn a_result_that_is_passed_on_is_the_settled_one() {
     let brain = crew("echo");
-    let report = brain.run(&["run", "echo", "--json", "-q"]).ended(0).json();
+    let report = brain.run(&["run", "echo", "--json", "-q"]).ended(1).json();
     let session = report["sessionId"].as_str().unwrap();
     let context = brain.context(session, "gamma");
     let (_, result) = context.iter().find(|(path, _)| path == "results/beta.json").unwrap();
@@ -122,7 +122,7 @@ fn a_result_that_is_passed_on_is_the_settled_one() {
 #[test]
 fn ids_are_brains_whatever_a_role_answers() {
     let brain = crew("echo");
-    let report = brain.run(&["run", "echo", "--json", "-q"]).ended(0).json();
+    let report = brain.run(&["run", "echo", "--json", "-q"]).ended(1).json();
     let session = report["sessionId"].as_str().unwrap();
     let mut seen = 0;
     for record in brain.journal(session) {

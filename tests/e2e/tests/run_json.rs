@@ -106,7 +106,7 @@ fn every_way_that_a_run_ends_fits_the_schema() {
     brain.misbehaving("wild", "wild", "[limits]\ndeadline_ms = 300\n");
     brain.role("unfit", "[routing]\nwords = [\"wild\"]\n", b"not a component");
     for (goal, status) in [
-        ("echo", 0),
+        ("echo", 1),
         ("trap", 1),
         ("panic with words", 1),
         ("exit 3", 1),
@@ -243,7 +243,7 @@ fn sarif_of_a_hostile_role_and_of_hostile_names_is_sarif_too() {
     brain.misbehaving("wild", "wild", "");
     let file = brain.path("out.sarif");
     let path = file.to_str().unwrap();
-    brain.run(&["role", "run", "wild", "--goal", "echo", "--sarif", path]).ended(0);
+    brain.run(&["role", "run", "wild", "--goal", "echo", "--sarif", path]).ended(1);
     let log: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_sarif(&log);
     assert!(!log["runs"][0]["results"].as_array().unwrap().is_empty());
