@@ -24,6 +24,7 @@
 //! ```
 
 pub mod context;
+pub mod digest;
 pub mod direction;
 pub mod error;
 pub mod handoff;
@@ -35,6 +36,7 @@ pub mod result;
 mod terminal;
 
 pub use context::{AgentTaskContext, BrainTaskContext, ContextRef, ContextRefKind, TaskProgress, TaskStatus};
+pub use digest::Digest;
 pub use error::PacketError;
 pub use handoff::HandoffPacket;
 pub use ids::{HandoffId, IdError, MessageId, RoleName, SessionId, TaskId};
