@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use brain_packet::{AgentTaskContext, HandoffPacket};
-use brain_sandbox::{Call, CancelToken, FileGrants, Limits, Sandbox, SandboxConfig};
+use brain_sandbox::{Call, Sandbox, SandboxConfig};
 
 fn main() -> Result<(), Box<dyn Error>> {
     run(std::env::args_os().skip(1).map(PathBuf::from).collect())
@@ -26,8 +26,7 @@ pub fn run(arguments: Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
     let role = sandbox.load(&name, &std::fs::read(component)?)?;
     let task = AgentTaskContext::new("task-1".parse()?, "20260101-000000-abcdef".parse()?, name, "say something");
     let handoff = HandoffPacket::new("handoff-1".parse()?, task, "anything");
-    let (files, limits) = (FileGrants::default(), Limits::default());
-    let run = role.run(Call { handoff: &handoff, files, limits, log: None, cancel: CancelToken::default() });
+    let run = role.run(Call::new(&handoff));
     let ms = start.elapsed().as_secs_f64() * 1e3;
     println!("{}: {} ({} compiled, {ms:.1} ms)", run.ended.code(), run.result.summary, sandbox.compilations());
     Ok(())

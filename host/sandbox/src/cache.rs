@@ -14,12 +14,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use brain_packet::Digest;
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
-
-use crate::digest::Digest;
 
 /// Bytes of a cache file that is read; compiled code of the largest component allowed is below it.
 const MAX_FILE_BYTES: u64 = 1 << 30;

@@ -82,10 +82,7 @@ impl Ended {
             Self::Trapped { .. } => {
                 Some("this is a fault of the role: report it to its author with the private log".into())
             }
-            Self::Killed { limit, .. } => Some(match limit.key() {
-                Some(key) => format!("if the role needs more, raise `{key}` below `[limits]` of its role.toml"),
-                None => "this bound is fixed: the role has to do with it".into(),
-            }),
+            Self::Killed { limit, .. } => Some(limit.remedy()),
         }
     }
 
@@ -105,12 +102,12 @@ impl Ended {
     }
 }
 
-/// What an error of a call means. Typed causes first; wasmtime has no type for two of them, and tests pin their text.
+/// What an error of a call means. Typed causes first; wasmtime has no public type for some, and tests pin their text.
 pub(crate) fn classify(error: &wasmtime::Error, state: &State, limits: &Limits) -> Ended {
     let killed = |limit: LimitName, reached| Ended::Killed { limit, value: limit.value_in(limits), reached };
     let trapped = |cause: String| Ended::Trapped { cause, stderr: String::new() };
     match error.downcast_ref::<Killed>() {
-        Some(Killed::Deadline) => return killed(LimitName::Deadline, None),
+        Some(Killed::Limit { limit, reached }) => return killed(*limit, *reached),
         Some(Killed::Cancelled) => return Ended::Cancelled,
         None => {}
     }
@@ -133,10 +130,15 @@ pub(crate) fn classify(error: &wasmtime::Error, state: &State, limits: &Limits) 
         return killed(LimitName::OpenHandles, None);
     }
     let root = error.root_cause().to_string();
+    if root.contains("store handle limit exceeded") {
+        return killed(LimitName::OpenHandles, None);
+    }
     if root.contains("fuel allocated for hostcalls has been exhausted") {
-        // Inside a host call the guest is on the stack; while its result is lifted it is not.
+        // Inside a host call the guest is on the stack; while its result is lifted it is not. A result is measured as
+        // wasmtime measures what it lifts, so one that is over the larger bound is over the smaller one, too.
         let in_guest = error.downcast_ref::<WasmBacktrace>().is_some();
-        return killed(if in_guest { LimitName::HostCall } else { LimitName::Result }, None);
+        let result = !in_guest && limits.result_bytes <= limits.hostcall_bytes;
+        return killed(if result { LimitName::Result } else { LimitName::HostCall }, None);
     }
     if root.contains("instance count too high")
         || root.contains("memory count too high")

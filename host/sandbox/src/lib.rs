@@ -5,13 +5,12 @@
 //! from. What a role may have is given to it as values with each call.
 //!
 //! ```no_run
-//! use brain_sandbox::{Call, CancelToken, FileGrants, Limits, Sandbox, SandboxConfig};
+//! use brain_sandbox::{Call, Limits, Sandbox, SandboxConfig};
 //!
 //! fn run(handoff: &brain_packet::HandoffPacket) -> Result<(), Box<dyn std::error::Error>> {
 //!     let sandbox = Sandbox::new(SandboxConfig::default())?;
 //!     let role = sandbox.load(&handoff.task.agent_role, &std::fs::read("role.wasm")?)?;
-//!     let (files, limits) = (FileGrants::default(), Limits::default());
-//!     let run = role.run(Call { handoff, files, limits, log: None, cancel: CancelToken::default() });
+//!     let run = role.run(Call { limits: Limits::default(), ..Call::new(handoff) });
 //!     println!("{}: {}", run.ended.code(), run.result.summary);
 //!     Ok(())
 //! }
@@ -19,7 +18,6 @@
 
 mod cache;
 mod contract;
-mod digest;
 mod ended;
 mod engine;
 mod files;
@@ -34,15 +32,17 @@ mod sandbox;
 mod state;
 mod wasi;
 
-pub use contract::{CONTRACT, CONTRACT_WIT, CheckReport, CheckRow, RowState};
-pub use digest::Digest;
-pub use ended::Ended;
-pub use files::{
-    ARTIFACTS, CONTEXT, DEFAULT_DENY, Denial, FileGrants, GlobError, GlobLayer, GrantError, Visibility, WORKSPACE,
-    WorkspaceGrant,
+pub use brain_changes::{Change, ChangeKind, ChangeSet};
+pub use brain_files::{
+    ARTIFACTS, Asked, CONTEXT, DEFAULT_DENY, Denial, FileGrants, FolderUse, GlobError, GlobLayer, GrantError,
+    Visibility, WORKSPACE, WorkspaceGrant,
 };
+pub use brain_packet::Digest;
+pub use contract::{CONTRACT, CONTRACT_WIT, CheckReport, CheckRow, RowState};
+pub use ended::Ended;
 pub use kill::CancelToken;
-pub use limits::{HOSTCALL_BYTES, INSTANCES, LimitName, Limits, RANDOM_BYTES, STACK_BYTES, TICK_MS, show_bytes};
-pub use receipt::{FileUse, Grants, OutputUse, Receipt, Versions};
+pub use limits::{LimitName, Limits, PartialLimits, STACK_BYTES, TICK_MS, Unit, show_bytes};
+pub use receipt::{AmbientUse, FileUse, Grants, OutputUse, Reached, Receipt, ResultUse, Versions};
 pub use role::{Call, Role, Run};
 pub use sandbox::{LoadError, MAX_COMPONENT_BYTES, Sandbox, SandboxConfig, SandboxError};
+pub use wasi::ambient::Ambient;

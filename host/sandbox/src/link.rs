@@ -6,17 +6,18 @@
 use wasmtime::Engine;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, HasSelf, Linker};
-use wasmtime_wasi::cli::{WasiCli, WasiCliView};
-use wasmtime_wasi::clocks::{WasiClocks, WasiClocksView};
+use wasmtime_wasi::cli::WasiCli;
+use wasmtime_wasi::clocks::WasiClocks;
 use wasmtime_wasi::p2::bindings::sync::io;
 use wasmtime_wasi::p2::bindings::{cli, clocks, random};
-use wasmtime_wasi::random::WasiRandom;
 
 use crate::contract::bindings::brain::role as contract;
 use crate::files::HasFiles;
 use crate::files::bindings::wasi::filesystem;
 use crate::state::State;
+use crate::wasi::ambient::HasSurroundings;
 use crate::wasi::io::{HasIo, HasTable};
+use crate::wasi::stdio::HasStdio;
 use crate::wasi::stub;
 
 /// What this host has for an import.
@@ -114,24 +115,26 @@ fn link_real(l: &mut Linker<State>, name: &str) -> wasmtime::Result<()> {
         "brain:role/tools" => contract::tools::add_to_linker::<_, HasSelf<_>>(l, |s| s),
         "wasi:cli/environment" => cli::environment::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/exit" => cli::exit::add_to_linker::<_, WasiCli>(l, State::cli),
-        "wasi:cli/stderr" => cli::stderr::add_to_linker::<_, WasiCli>(l, State::cli),
+        "wasi:cli/stderr" => cli::stderr::add_to_linker::<_, HasStdio>(l, State::stdio),
         "wasi:cli/stdin" => cli::stdin::add_to_linker::<_, WasiCli>(l, State::cli),
-        "wasi:cli/stdout" => cli::stdout::add_to_linker::<_, WasiCli>(l, State::cli),
+        "wasi:cli/stdout" => cli::stdout::add_to_linker::<_, HasStdio>(l, State::stdio),
         "wasi:cli/terminal-input" => cli::terminal_input::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/terminal-output" => cli::terminal_output::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/terminal-stderr" => cli::terminal_stderr::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/terminal-stdin" => cli::terminal_stdin::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:cli/terminal-stdout" => cli::terminal_stdout::add_to_linker::<_, WasiCli>(l, State::cli),
         "wasi:clocks/monotonic-clock" => clocks::monotonic_clock::add_to_linker::<_, WasiClocks>(l, State::clocks),
-        "wasi:clocks/wall-clock" => clocks::wall_clock::add_to_linker::<_, WasiClocks>(l, State::clocks),
+        "wasi:clocks/wall-clock" => clocks::wall_clock::add_to_linker::<_, HasSurroundings>(l, State::surroundings),
         "wasi:filesystem/preopens" => filesystem::preopens::add_to_linker::<_, HasFiles>(l, State::files),
         "wasi:filesystem/types" => filesystem::types::add_to_linker::<_, HasFiles>(l, State::files),
         "wasi:io/error" => wasmtime_wasi_io::bindings::wasi::io::error::add_to_linker::<_, HasTable>(l, State::table),
         "wasi:io/poll" => io::poll::add_to_linker::<_, HasIo>(l, State::io),
         "wasi:io/streams" => io::streams::add_to_linker::<_, HasIo>(l, State::io),
-        "wasi:random/insecure" => random::insecure::add_to_linker::<_, WasiRandom>(l, State::random),
-        "wasi:random/insecure-seed" => random::insecure_seed::add_to_linker::<_, WasiRandom>(l, State::random),
-        "wasi:random/random" => random::random::add_to_linker::<_, WasiRandom>(l, State::random),
+        "wasi:random/insecure" => random::insecure::add_to_linker::<_, HasSurroundings>(l, State::surroundings),
+        "wasi:random/insecure-seed" => {
+            random::insecure_seed::add_to_linker::<_, HasSurroundings>(l, State::surroundings)
+        }
+        "wasi:random/random" => random::random::add_to_linker::<_, HasSurroundings>(l, State::surroundings),
         // `packets` has types and no functions.
         _ => Ok(()),
     }

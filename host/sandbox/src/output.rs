@@ -8,8 +8,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
+use wasmtime_wasi::p2::{DynOutputStream, OutputStream, Pollable, StreamResult};
 
 /// Bytes that a guest may write to a stream at once; it is told so by `check-write`.
 const PERMIT: usize = 64 << 10;
@@ -27,6 +26,8 @@ struct Kept {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
+    /// Writes of which something was dropped, or that pushed something out.
+    cuts: u64,
 }
 
 impl Kept {
@@ -36,10 +37,12 @@ impl Kept {
         let (now, rest) = bytes.split_at(room);
         self.head.extend_from_slice(now);
         bytes = rest;
-        if bytes.len() > half {
+        let cut = bytes.len() > half;
+        if cut {
             bytes = bytes.split_at(bytes.len() - half).1;
         }
         let overflow = (self.tail.len() + bytes.len()).saturating_sub(half);
+        self.cuts += u64::from(overflow > 0 || cut);
         self.tail.drain(..overflow.min(self.tail.len()));
         self.tail.extend(bytes);
     }
@@ -69,6 +72,8 @@ pub(crate) struct OutputCounts {
     pub stdout: u64,
     pub stderr: u64,
     pub dropped: u64,
+    /// Writes that the limit cut.
+    pub cuts: u64,
 }
 
 impl Output {
@@ -77,8 +82,12 @@ impl Output {
         Self { kept: Arc::default(), half: usize::try_from(limit / 4).unwrap_or(usize::MAX) }
     }
 
-    /// A handle that the guest's stream is made from.
-    pub(crate) fn stream(&self, which: Which) -> Sink {
+    /// A stream of the guest.
+    pub(crate) fn stream(&self, which: Which) -> DynOutputStream {
+        Box::new(self.sink(which))
+    }
+
+    fn sink(&self, which: Which) -> Sink {
         Sink { output: self.clone(), which }
     }
 
@@ -88,6 +97,7 @@ impl Output {
             stdout: both.stdout.total,
             stderr: both.stderr.total,
             dropped: both.stdout.dropped() + both.stderr.dropped(),
+            cuts: both.stdout.cuts + both.stderr.cuts,
         }
     }
 
@@ -131,8 +141,7 @@ impl Output {
 }
 
 /// One stream of an [`Output`], as wasmtime-wasi wants it.
-#[derive(Clone, Debug)]
-pub(crate) struct Sink {
+struct Sink {
     output: Output,
     which: Which,
 }
@@ -145,23 +154,6 @@ impl Sink {
             Which::Stderr => &mut both.stderr,
         };
         kept.push(bytes, self.output.half);
-    }
-}
-
-impl IsTerminal for Sink {
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
-
-impl StdoutStream for Sink {
-    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
-        // Only WASI 0.3 asks for this form, and no 0.3 interface is linked.
-        Box::new(tokio::io::sink())
-    }
-
-    fn p2_stream(&self) -> Box<dyn OutputStream> {
-        Box::new(self.clone())
     }
 }
 
@@ -193,7 +185,7 @@ mod tests {
     #[test]
     fn head_and_tail_are_kept_and_the_rest_is_counted() {
         let output = Output::new(16);
-        let sink = output.stream(Which::Stdout);
+        let sink = output.sink(Which::Stdout);
         for chunk in ["abcdef", "ghi", "jklmnop", "q"] {
             sink.push(chunk.as_bytes());
         }
@@ -201,16 +193,16 @@ mod tests {
         output.write_log(&mut log).unwrap();
         let log = String::from_utf8(log).unwrap();
         assert_eq!(log, "--- stdout: 17 bytes\nabcd\n--- stdout: 9 bytes dropped here\nnopq\n");
-        assert_eq!(output.counts().dropped, 9);
+        assert_eq!((output.counts().dropped, output.counts().cuts), (9, 2));
     }
 
     #[test]
     fn a_short_stream_is_kept_whole() {
         let output = Output::new(16);
-        output.stream(Which::Stderr).push(b"ab");
-        output.stream(Which::Stderr).push(b"cdef");
+        output.sink(Which::Stderr).push(b"ab");
+        output.sink(Which::Stderr).push(b"cdef");
         assert_eq!(output.stderr_tail(100), "abcdef");
         assert_eq!(output.stderr_tail(3), "def");
-        assert_eq!(output.counts().dropped, 0);
+        assert_eq!((output.counts().dropped, output.counts().cuts), (0, 0));
     }
 }

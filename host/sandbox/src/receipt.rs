@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use brain_packet::RoleName;
+use brain_files::{Denial, FolderUse, GlobLayer};
+use brain_packet::{Digest, RoleName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
-use crate::files::{Denial, GlobLayer};
-use crate::limits::Limits;
+use crate::limits::{LimitName, Limits};
 
 /// The account of one call. Times are milliseconds, sizes are bytes. Paths are guest paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +34,15 @@ pub struct Receipt {
     pub files: FileUse,
     /// What it printed.
     pub output: OutputUse,
+    /// What it learned of the world beside its files.
+    #[serde(default)]
+    pub ambient: AmbientUse,
+    /// What it returned.
+    #[serde(default)]
+    pub result: ResultUse,
+    /// Limits at which something was refused or dropped without ending the call. The one that ended it is in `ended`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<Reached>,
     /// Calls to imports that no role is granted, by function.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stubbed_calls: BTreeMap<String, u64>,
@@ -54,7 +62,7 @@ pub struct FileUse {
     pub files_read: u64,
     /// Bytes that were read.
     pub bytes_read: u64,
-    /// Files that were opened to write, below `/artifacts`.
+    /// Files that were opened to write.
     pub files_written: u64,
     /// Bytes that were written.
     pub bytes_written: u64,
@@ -64,9 +72,9 @@ pub struct FileUse {
     /// Denials of further paths that are not listed.
     #[serde(default)]
     pub denied_unlisted: u64,
-    /// Writes that the quota of `/artifacts` refused.
-    #[serde(default)]
-    pub quota_refusals: u64,
+    /// The folders of the workspace in which files were opened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<FolderUse>,
     /// `.gitignore` files that are too large or cannot be read as rules, so that nothing of their folders was shown but
     /// what is tracked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -91,6 +99,46 @@ pub struct OutputUse {
     pub log_error: Option<String>,
 }
 
+/// Use of clock and randomness in one call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AmbientUse {
+    /// How often it read the time of day, whether that was real or stood still.
+    pub wall_clock_reads: u64,
+    /// Random bytes that it was given, whether they were real or followed from the handoff's id.
+    pub random_bytes: u64,
+}
+
+/// The result of one call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultUse {
+    /// Its size as the limit on results measures it; 0 where the role did not return.
+    pub bytes: u64,
+    /// Repairs and cuts that it needed. The result's notes name them.
+    pub repairs: u64,
+}
+
+/// A limit at which something was refused or dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reached {
+    /// Which one.
+    pub limit: LimitName,
+    /// Its value, in its unit.
+    pub value: u64,
+    /// How often.
+    pub times: u64,
+    /// How to raise it.
+    pub remedy: String,
+}
+
+impl Reached {
+    pub(crate) fn new(limit: LimitName, limits: &Limits, times: u64) -> Self {
+        Self { limit, value: limit.value_in(limits), times, remedy: limit.remedy() }
+    }
+}
+
 /// What one call was granted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -101,6 +149,12 @@ pub struct Grants {
     /// Of those, the globs by which no file was opened; layers without any are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unused: Vec<GlobLayer>,
+    /// Write globs of `/workspace` by layer; a path may be written only if there are any, and every layer matches it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<GlobLayer>,
+    /// Of those, the globs by which no file was opened to write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused_write: Vec<GlobLayer>,
     /// Globs that hide a path whatever grants it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
@@ -110,6 +164,12 @@ pub struct Grants {
     pub context: bool,
     /// Whether there was an `/artifacts`.
     pub artifacts: bool,
+    /// Whether the time of day was real.
+    #[serde(default)]
+    pub wall_clock: bool,
+    /// Whether random bytes were real.
+    #[serde(default)]
+    pub random: bool,
 }
 
 /// The version of wasmtime that this build is locked to; a test compares it with `Cargo.lock`.

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brain_packet::RoleName;
+use brain_files::RuleCache;
+use brain_packet::{Digest, RoleName};
 use wasmtime::Engine;
 
 use crate::cache::CompileCache;
 use crate::contract::CheckReport;
 use crate::contract::bindings::AgentPre;
 use crate::contract::check::check;
-use crate::digest::Digest;
 use crate::engine::{Ticker, engine};
-use crate::files::RuleCache;
 use crate::link::linker_for;
 use crate::role::Role;
 

@@ -2,32 +2,63 @@
 
 use std::collections::BTreeMap;
 
-use wasmtime_wasi::random::WasiRandomCtx;
-use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::ResourceTable;
+use wasmtime_wasi::cli::{WasiCliCtx, WasiCliCtxView};
+use wasmtime_wasi::clocks::{WasiClocksCtx, WasiClocksCtxView};
 
 use crate::contract::bindings::brain::role::{model, tools};
-use crate::files::{FileHost, FileView};
+use brain_files::FileView;
+
+use crate::files::FileHost;
 use crate::kill::Lifetime;
 use crate::limiter::Limiter;
+use crate::limits::Limits;
+use crate::output::Output;
+use crate::wasi::ambient::Surroundings;
 use crate::wasi::io::IoHost;
+use crate::wasi::stdio::StdioHost;
 
 /// Stubbed functions that are listed in a receipt; calls to further ones are added to the last.
 const MAX_STUBS: usize = 64;
 
 pub(crate) struct State {
-    pub wasi: WasiCtx,
+    /// No environment, no arguments, an empty stdin.
+    cli: WasiCliCtx,
+    /// Of these clocks only the monotonic one is linked.
+    clocks: WasiClocksCtx,
     pub table: ResourceTable,
     pub files: FileView,
+    pub surroundings: Surroundings,
+    pub output: Output,
     pub lifetime: Lifetime,
     pub limiter: Limiter,
+    /// How often a handle was refused because too many were open.
+    pub handles_refused: u64,
     stubs: BTreeMap<String, u64>,
 }
 
 impl State {
-    pub(crate) fn new(wasi: WasiCtx, files: FileView, lifetime: Lifetime, limiter: Limiter, open_handles: u64) -> Self {
+    pub(crate) fn new(
+        files: FileView,
+        surroundings: Surroundings,
+        output: Output,
+        lifetime: Lifetime,
+        limits: &Limits,
+    ) -> Self {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(usize::try_from(open_handles).unwrap_or(usize::MAX));
-        Self { wasi, table, files, lifetime, limiter, stubs: BTreeMap::new() }
+        table.set_max_capacity(usize::try_from(limits.open_handles).unwrap_or(usize::MAX));
+        Self {
+            cli: WasiCliCtx::default(),
+            clocks: WasiClocksCtx::default(),
+            table,
+            files,
+            surroundings,
+            output,
+            lifetime,
+            limiter: Limiter::new(limits),
+            handles_refused: 0,
+            stubs: BTreeMap::new(),
+        }
     }
 
     /// Counts a call to something that is imported and not granted.
@@ -46,7 +77,12 @@ impl State {
     }
 
     pub(crate) fn files(&mut self) -> FileHost<'_> {
-        FileHost { view: &mut self.files, table: &mut self.table }
+        FileHost {
+            view: &mut self.files,
+            table: &mut self.table,
+            lifetime: &self.lifetime,
+            handles_refused: &mut self.handles_refused,
+        }
     }
 
     pub(crate) fn io(&mut self) -> IoHost<'_> {
@@ -57,14 +93,20 @@ impl State {
         &mut self.table
     }
 
-    pub(crate) fn random(&mut self) -> &mut WasiRandomCtx {
-        self.wasi.random()
+    pub(crate) fn cli(&mut self) -> WasiCliCtxView<'_> {
+        WasiCliCtxView { ctx: &mut self.cli, table: &mut self.table }
     }
-}
 
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
+    pub(crate) fn clocks(&mut self) -> WasiClocksCtxView<'_> {
+        WasiClocksCtxView { ctx: &mut self.clocks, table: &mut self.table }
+    }
+
+    pub(crate) fn stdio(&mut self) -> StdioHost<'_> {
+        StdioHost { output: &self.output, table: &mut self.table }
+    }
+
+    pub(crate) fn surroundings(&mut self) -> &mut Surroundings {
+        &mut self.surroundings
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use brain_packet::{AgentTaskContext, HandoffPacket};
 use brain_sandbox::{
-    Call, CancelToken, DEFAULT_DENY, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant,
+    Call, DEFAULT_DENY, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant,
 };
 use criterion::Criterion;
 
@@ -59,17 +59,12 @@ impl Bench {
     fn run(&self, role: &Role, handoff: &HandoffPacket, limits: Limits) -> Run {
         let at = |folder: &str| self.folders.path().join(folder);
         let files = FileGrants {
-            workspace: Some(WorkspaceGrant {
-                root: at("workspace"),
-                read: vec![GlobLayer::new("manifest", ["**"])],
-                deny: DEFAULT_DENY.iter().map(|glob| (*glob).to_owned()).collect(),
-                honour_gitignore: true,
-                tracked: Default::default(),
-            }),
+            workspace: Some(WorkspaceGrant::new(at("workspace"), vec![GlobLayer::new("manifest", ["**"])], Vec::new())),
             context: Some(at("context")),
             artifacts: Some(at("artifacts")),
+            ..FileGrants::default()
         };
-        role.run(Call { handoff, files, limits, log: Some(at("log")), cancel: CancelToken::default() })
+        role.run(Call { files, limits, log: Some(at("log")), ..Call::new(handoff) })
     }
 
     fn run_noop(&self) -> Run {

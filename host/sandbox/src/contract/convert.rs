@@ -134,21 +134,20 @@ fn review(r: wit::ReviewDecision) -> packet::ReviewDecision {
     }
 }
 
-/// Bytes of all text of a result, and a word for each list item, so that a list of empty items is not free.
+/// Bytes of all text of a result, and of the memory that each list item takes, as wasmtime measures them while it lifts:
+/// a list of empty items is not free, and what the bound on lifting stops is never smaller than this.
 pub(crate) fn size_of(r: &wit::WorkerResult) -> u64 {
-    const ITEM: usize = 16;
     let text = |s: &Option<String>| s.as_ref().map_or(0, String::len);
-    let list = |l: &[String]| l.iter().map(|s| s.len() + ITEM).sum::<usize>();
+    let list = |l: &[String]| items(l) + l.iter().map(String::len).sum::<usize>();
     let mut n = r.handoff_id.len() + r.task_id.len() + r.parent_id.len() + r.summary.len();
     n += text(&r.progress.summary) + text(&r.progress.current_step) + list(&r.progress.completed_steps);
-    n += r.artifacts.iter().map(|a| a.uri.len() + text(&a.label) + ITEM).sum::<usize>();
+    n += items(&r.artifacts) + r.artifacts.iter().map(|a| a.uri.len() + text(&a.label)).sum::<usize>();
     n += list(&r.risks) + list(&r.next_questions);
+    n += items(&r.findings);
     n += r
         .findings
         .iter()
-        .map(|f| {
-            [&f.rule, &f.file, &f.evidence, &f.suggestion].into_iter().map(text).sum::<usize>() + f.issue.len() + ITEM
-        })
+        .map(|f| [&f.rule, &f.file, &f.evidence, &f.suggestion].into_iter().map(text).sum::<usize>() + f.issue.len())
         .sum::<usize>();
     if let Some(review) = &r.review {
         n += review.rationale.len();
@@ -156,7 +155,12 @@ pub(crate) fn size_of(r: &wit::WorkerResult) -> u64 {
             .into_iter()
             .map(|l| list(l))
             .sum::<usize>();
-        n += review.coverage.iter().map(|c| c.file.len() + text(&c.reason) + ITEM).sum::<usize>();
+        n += items(&review.coverage);
+        n += review.coverage.iter().map(|c| c.file.len() + text(&c.reason)).sum::<usize>();
     }
     n as u64
+}
+
+fn items<T>(list: &[T]) -> usize {
+    size_of_val(list)
 }

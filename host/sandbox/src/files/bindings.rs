@@ -15,7 +15,7 @@ wasmtime::component::bindgen!({
         "wasi:filesystem/types.directory-entry-stream": super::EntryStream,
     },
     trappable_error_type: {
-        "wasi:filesystem/types.error-code" => super::error::FsError,
+        "wasi:filesystem/types.error-code" => super::FsError,
     },
     require_store_data_send: true,
 });

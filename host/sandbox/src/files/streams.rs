@@ -1,82 +1,18 @@
 //! Byte streams over files. They are always ready: a regular file does not block.
 
-use std::os::unix::fs::FileExt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
+use brain_files::{Fault, MAX_READ, OpenFile};
 use bytes::{Bytes, BytesMut};
 use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
 
-use super::bindings::wasi::filesystem::types::ErrorCode;
-use super::descriptor::OpenFile;
-use super::error::{FsError, FsResult, StreamFault, code_of};
-use super::quota::Quota;
+use super::StreamFault;
+use super::convert::code_of;
 
-/// Bytes that one read returns at most, whatever the guest asks for.
-pub(crate) const MAX_READ: usize = 1 << 20;
 /// Bytes that a guest may write to a stream at once.
 const PERMIT: usize = 64 << 10;
-
-/// Counts of one call's file use.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub files_read: AtomicU64,
-    pub bytes_read: AtomicU64,
-    pub files_written: AtomicU64,
-    pub bytes_written: AtomicU64,
-    /// Names in listed folders that are not UTF-8 and so cannot be shown to a guest.
-    pub names_skipped: AtomicU64,
-}
-
-/// Reads up to `length` bytes at `offset`. The flag says that the end was reached.
-pub(crate) fn read_at(
-    file: &std::fs::File,
-    length: u64,
-    offset: u64,
-    counters: &Counters,
-) -> FsResult<(Vec<u8>, bool)> {
-    let length = usize::try_from(length).unwrap_or(MAX_READ).min(MAX_READ);
-    let mut buffer = vec![0; length];
-    let n = retrying(|| file.read_at(&mut buffer, offset))?;
-    buffer.truncate(n);
-    counters.bytes_read.fetch_add(n as u64, Relaxed);
-    Ok((buffer, n == 0 && length > 0))
-}
-
-/// Writes all of `bytes` at `offset`, charging the file's growth to the quota first.
-pub(crate) fn write_at(
-    file: &std::fs::File,
-    quota: &Quota,
-    bytes: &[u8],
-    offset: u64,
-    counters: &Counters,
-) -> FsResult<()> {
-    let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
-    let size = file.metadata()?.len();
-    let growth = if bytes.is_empty() { 0 } else { end.saturating_sub(size) };
-    quota.take_bytes(growth)?;
-    if let Err(error) = file.write_all_at(bytes, offset) {
-        let grown = file.metadata().map(|m| m.len().saturating_sub(size)).unwrap_or(growth);
-        quota.give_bytes(growth.saturating_sub(grown));
-        return Err(error.into());
-    }
-    counters.bytes_written.fetch_add(bytes.len() as u64, Relaxed);
-    Ok(())
-}
-
-fn retrying(mut io: impl FnMut() -> std::io::Result<usize>) -> std::io::Result<usize> {
-    loop {
-        match io() {
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            done => return done,
-        }
-    }
-}
 
 pub(crate) struct FileInput {
     pub file: OpenFile,
     pub position: u64,
-    pub counters: Arc<Counters>,
 }
 
 #[wasmtime_wasi::async_trait]
@@ -90,13 +26,12 @@ impl InputStream for FileInput {
             return Ok(Bytes::new());
         }
         let mut buffer = BytesMut::zeroed(size.min(MAX_READ));
-        let n = retrying(|| self.file.file.read_at(&mut buffer, self.position)).map_err(|e| fault(code_of(&e)))?;
+        let n = self.file.read_at(&mut buffer, self.position).map_err(fault)?;
         if n == 0 {
             return Err(StreamError::Closed);
         }
         buffer.truncate(n);
         self.position += n as u64;
-        self.counters.bytes_read.fetch_add(n as u64, Relaxed);
         Ok(buffer.freeze())
     }
 }
@@ -105,7 +40,6 @@ pub(crate) struct FileOutput {
     pub file: OpenFile,
     /// Where the next byte goes; none appends.
     pub position: Option<u64>,
-    pub counters: Arc<Counters>,
 }
 
 #[wasmtime_wasi::async_trait]
@@ -115,24 +49,11 @@ impl Pollable for FileOutput {
 
 impl OutputStream for FileOutput {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        let write = || -> FsResult<()> {
-            let (file, quota) = self.file.writable()?;
-            let offset = match self.position {
-                Some(at) => at,
-                None => file.metadata()?.len(),
-            };
-            write_at(file, quota, &bytes, offset, &self.counters)
-        };
-        match write() {
-            Ok(()) => {
-                if let Some(at) = &mut self.position {
-                    *at += bytes.len() as u64;
-                }
-                Ok(())
-            }
-            Err(FsError::Code(code)) => Err(fault(code)),
-            Err(FsError::Trap(error)) => Err(StreamError::Trap(error)),
+        self.file.write_at(&bytes, self.position).map_err(fault)?;
+        if let Some(at) = &mut self.position {
+            *at += bytes.len() as u64;
         }
+        Ok(())
     }
 
     fn flush(&mut self) -> StreamResult<()> {
@@ -144,6 +65,10 @@ impl OutputStream for FileOutput {
     }
 }
 
-fn fault(code: ErrorCode) -> StreamError {
-    StreamError::LastOperationFailed(wasmtime::Error::new(StreamFault(code)))
+fn fault(fault: Fault) -> StreamError {
+    match fault {
+        Fault::Code(code) => StreamError::LastOperationFailed(wasmtime::Error::new(StreamFault(code_of(code)))),
+        // Reading and writing are bounded, so they are never stopped half-way.
+        Fault::Stopped => StreamError::trap("a stream operation was stopped"),
+    }
 }

@@ -2,12 +2,15 @@
 //!
 //! Every stream that a guest can hold here is always ready (files, kept output, an empty stdin), so the blocking forms are
 //! polled once and need no runtime. A guest waits only in `poll`, on a clock: that wait is cut at the call's deadline
-//! and when the call is cancelled, since epochs do not fire while a guest is inside the host.
+//! and when the call is cancelled, since epochs do not fire while a guest is inside the host. All waits of a process share
+//! one runtime, so that a waiting call costs little more than its parked thread.
 
 use std::future::Future;
 use std::pin::pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
 
 use wasmtime::component::{HasData, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::sync::io::{poll, streams};
@@ -16,7 +19,6 @@ use wasmtime_wasi_io::bindings::wasi::io::poll as polls;
 use wasmtime_wasi_io::bindings::wasi::io::streams::{HostInputStream as Input, HostOutputStream as Output};
 
 use crate::kill::Lifetime;
-use crate::limits::TICK_MS;
 
 /// What the stream calls of one guest work on.
 pub(crate) struct IoHost<'a> {
@@ -50,20 +52,17 @@ fn ready_stream<T>(future: impl Future<Output = StreamResult<T>>) -> StreamResul
     ready(future).unwrap_or_else(|| Err(StreamError::trap("a stream of the sandbox was not ready")))
 }
 
+/// The runtime whose timers end waits. It has one thread, which starts with the first wait.
+fn runtime() -> wasmtime::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
+    let start = || Builder::new_multi_thread().worker_threads(1).thread_name("brain-timer").enable_time().build();
+    RUNTIME.get_or_init(start).as_ref().map_err(|error| wasmtime::Error::msg(format!("no timer thread: {error}")))
+}
+
 impl IoHost<'_> {
     /// Waits for `future`, but no longer than the call may live.
     fn wait<T>(lifetime: &Lifetime, future: impl Future<Output = wasmtime::Result<T>>) -> wasmtime::Result<T> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-        runtime.block_on(async {
-            let mut future = pin!(future);
-            loop {
-                lifetime.check()?;
-                let slice = lifetime.remaining().min(Duration::from_millis(TICK_MS));
-                if let Ok(done) = tokio::time::timeout(slice, &mut future).await {
-                    return done;
-                }
-            }
-        })
+        runtime()?.block_on(lifetime.during(future))?
     }
 }
 

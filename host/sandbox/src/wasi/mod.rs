@@ -1,5 +1,6 @@
 //! The parts of WASI that the sandbox links itself or wraps, beside files.
 
+pub(crate) mod ambient;
 pub(crate) mod io;
-pub(crate) mod quiet;
+pub(crate) mod stdio;
 pub(crate) mod stub;

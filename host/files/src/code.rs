@@ -1,43 +1,75 @@
-//! File faults, as WASI error codes.
+//! How a file call fails: the error codes of `wasi:filesystem`.
 
 use std::io;
 
 use rustix::io::Errno;
 
-use super::bindings::wasi::filesystem::types::ErrorCode;
-
-/// A fault of a file call: a code that the guest gets, or a trap.
-#[derive(Debug)]
-pub enum FsError {
-    Code(ErrorCode),
-    Trap(wasmtime::Error),
+/// The error codes of `wasi:filesystem`, of the same names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of the interface, which documents them")]
+pub enum ErrorCode {
+    Access,
+    WouldBlock,
+    Already,
+    BadDescriptor,
+    Busy,
+    Deadlock,
+    Quota,
+    Exist,
+    FileTooLarge,
+    IllegalByteSequence,
+    InProgress,
+    Interrupted,
+    Invalid,
+    Io,
+    IsDirectory,
+    Loop,
+    TooManyLinks,
+    MessageSize,
+    NameTooLong,
+    NoDevice,
+    NoEntry,
+    NoLock,
+    InsufficientMemory,
+    InsufficientSpace,
+    NotDirectory,
+    NotEmpty,
+    NotRecoverable,
+    Unsupported,
+    NoTty,
+    NoSuchDevice,
+    Overflow,
+    NotPermitted,
+    Pipe,
+    ReadOnly,
+    InvalidSeek,
+    TextFileBusy,
+    CrossDevice,
 }
 
-pub(crate) type FsResult<T> = Result<T, FsError>;
+/// How a file call ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The guest gets this code.
+    Code(ErrorCode),
+    /// The call that the guest is in has to end: its deadline came in the middle of a long operation.
+    Stopped,
+}
 
-impl From<ErrorCode> for FsError {
+/// What a file call gives.
+pub type FileResult<T> = Result<T, Fault>;
+
+impl From<ErrorCode> for Fault {
     fn from(code: ErrorCode) -> Self {
         Self::Code(code)
     }
 }
 
-impl From<io::Error> for FsError {
+impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         Self::Code(code_of(&error))
     }
 }
-
-/// A fault of a stream, kept as the last operation's error until the guest asks which code it was.
-#[derive(Debug)]
-pub(crate) struct StreamFault(pub ErrorCode);
-
-impl std::fmt::Display for StreamFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
-
-impl std::error::Error for StreamFault {}
 
 /// The WASI code of a host error. What WASI has no word for is `io`; the host's own text never reaches a guest, since it
 /// may hold a path.

@@ -9,7 +9,7 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::scope::prefix_ends;
+use crate::scope::prefix_ends;
 
 /// Bytes of one `.gitignore`. Compiled rules take many times the room of their text, in the host's memory.
 const MAX_GITIGNORE_BYTES: u64 = 64 << 10;

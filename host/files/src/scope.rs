@@ -1,16 +1,16 @@
-//! Which paths below a mount exist for a role: read globs by layer, deny globs, `.gitignore`.
+//! Which paths below a mount exist for a role, and which of them it may write: globs by layer, deny globs, `.gitignore`.
 //!
 //! Everything here is about names. That a name and the file behind it cannot come apart is the business of
-//! [`super::resolve`], which asks here at every step.
+//! [`crate::walk`], which asks here at every step.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ignores::Ignores;
+use crate::ignores::Ignores;
 
 /// Names that no role sees: version control internals, environment files, private keys and stored logins. Case makes no
 /// difference. A pattern without a slash matches at any depth, one that begins with a slash only at
@@ -38,6 +38,8 @@ pub const DEFAULT_DENY: &[&str] = &[
     ".git-credentials",
 ];
 
+/// Folders that are named in the account of what was opened; files in further ones are counted together.
+const MAX_FOLDERS_USED: usize = 256;
 /// Globs in one layer of a grant.
 const MAX_GLOBS: usize = 4096;
 /// Sets of globs that stay compiled: the roles of a few runs at once.
@@ -91,6 +93,10 @@ pub struct GlobError {
 pub(crate) enum Hidden {
     /// No glob of this layer matches.
     NotGranted { who: String },
+    /// No glob of this layer lets it be written; `-` where nothing asks to write.
+    NotWritable { who: String },
+    /// No change set may touch it: version control, and Brain's own configuration with the grants in it.
+    NeverWritten,
     /// A deny glob matches.
     Denied { glob: String },
     /// A `.gitignore` excludes it.
@@ -133,29 +139,60 @@ struct Layer {
     from: Vec<usize>,
 }
 
+impl Layer {
+    fn could_match_below(&self, folder: &[&str]) -> bool {
+        self.patterns.iter().any(|pattern| pattern.could_match_below(folder))
+    }
+}
+
+/// Deny globs, compiled: what matches, with all below it, is hidden.
+#[derive(Default)]
+struct Deny {
+    set: GlobSet,
+    globs: Vec<String>,
+}
+
+impl Deny {
+    /// The glob that hides `path` or a folder that it is in.
+    fn hides(&self, path: &str) -> Option<&str> {
+        if self.set.is_empty() {
+            return None;
+        }
+        prefix_ends(path).find_map(|end| {
+            let prefix = path.get(..end).unwrap_or(path);
+            // Most paths are not denied, and asking whether costs less than asking by what.
+            self.set.is_match(prefix).then(|| {
+                let index = self.set.matches(prefix).first().copied().unwrap_or_default();
+                self.globs.get(index).map_or("", String::as_str)
+            })
+        })
+    }
+}
+
 /// The globs of a grant, compiled.
 #[derive(Default)]
 struct Rules {
-    layers: Vec<Layer>,
-    deny: GlobSet,
-    deny_globs: Vec<String>,
+    read: Vec<Layer>,
+    write: Vec<Layer>,
+    deny: Deny,
 }
 
 /// Compiled globs by what they were compiled from. The same role is called with the same grants again and again, and
 /// compiling them costs more than all the rest of a short call.
 #[derive(Default)]
-pub(crate) struct RuleCache(Mutex<Vec<Compiled>>);
+pub struct RuleCache(Mutex<Vec<Compiled>>);
 
 struct Compiled {
-    layers: Vec<GlobLayer>,
+    read: Vec<GlobLayer>,
+    write: Vec<GlobLayer>,
     deny: Vec<String>,
     rules: Arc<Rules>,
 }
 
 impl RuleCache {
-    fn rules(&self, layers: &[GlobLayer], deny: &[String]) -> Result<Arc<Rules>, GlobError> {
+    fn rules(&self, read: &[GlobLayer], write: &[GlobLayer], deny: &[String]) -> Result<Arc<Rules>, GlobError> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = known.iter().position(|c| c.layers == layers && c.deny == deny) {
+        if let Some(at) = known.iter().position(|c| c.read == read && c.write == write && c.deny == deny) {
             // The one that was used last is the last to go.
             let compiled = known.remove(at);
             let rules = Arc::clone(&compiled.rules);
@@ -163,71 +200,118 @@ impl RuleCache {
             return Ok(rules);
         }
         drop(known);
-        let rules = Arc::new(Rules::compile(layers, deny)?);
+        let rules = Arc::new(Rules::compile(read, write, deny)?);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_COMPILED {
             known.remove(0);
         }
-        known.push(Compiled { layers: layers.to_vec(), deny: deny.to_vec(), rules: Arc::clone(&rules) });
+        let compiled =
+            Compiled { read: read.to_vec(), write: write.to_vec(), deny: deny.to_vec(), rules: Arc::clone(&rules) };
+        known.push(compiled);
         Ok(rules)
     }
 }
 
 impl Rules {
-    fn compile(layers: &[GlobLayer], deny: &[String]) -> Result<Self, GlobError> {
-        let layers = layers.iter().map(compile_layer).collect::<Result<_, _>>()?;
-        let (deny, deny_globs) = compile_deny(deny)?;
-        Ok(Self { layers, deny, deny_globs })
+    fn compile(read: &[GlobLayer], write: &[GlobLayer], deny: &[String]) -> Result<Self, GlobError> {
+        let layers = |layers: &[GlobLayer]| layers.iter().map(compile_layer).collect::<Result<Vec<_>, _>>();
+        Ok(Self { read: layers(read)?, write: layers(write)?, deny: compile_deny(deny)? })
     }
+}
+
+/// What of a grant a call made use of.
+#[derive(Default)]
+struct Used {
+    /// Globs that a file was opened by: the index of the layer, and of the glob in it.
+    read: BTreeSet<(usize, usize)>,
+    write: BTreeSet<(usize, usize)>,
+    /// Files that were opened, by folder.
+    folders: BTreeMap<String, u64>,
+    elsewhere: u64,
+}
+
+/// The files that were opened in one folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FolderUse {
+    /// The folder, relative to the mount; `.` is the mount itself, `*` stands for all folders that are not named.
+    pub folder: String,
+    /// How many times a file in it was opened.
+    pub opened: u64,
 }
 
 /// The paths of one mount that exist for a role.
 pub(crate) struct Scope {
     rules: Arc<Rules>,
     ignores: Option<Ignores>,
-    /// Globs that a file was opened by: the index of the layer, and of the glob in it.
-    used: Mutex<BTreeSet<(usize, usize)>>,
+    used: Mutex<Used>,
+    /// Everything below the mount may be written.
+    all_writable: bool,
 }
 
 impl Scope {
-    /// Everything below the mount.
+    /// Everything below the mount, to read.
     pub(crate) fn everything() -> Self {
-        Self { rules: Arc::default(), ignores: None, used: Mutex::default() }
+        Self { rules: Arc::default(), ignores: None, used: Mutex::default(), all_writable: false }
     }
 
-    /// The paths that all `layers` grant and neither `deny` nor `ignores` hide.
+    /// Everything below the mount, to read and to write.
+    pub(crate) fn everything_writable() -> Self {
+        Self { all_writable: true, ..Self::everything() }
+    }
+
+    /// The paths that all `read` layers grant, or all `write` layers where there are any, and neither `deny` nor `ignores`
+    /// hide.
     pub(crate) fn new(
         cache: &RuleCache,
-        layers: &[GlobLayer],
+        read: &[GlobLayer],
+        write: &[GlobLayer],
         deny: &[String],
         ignores: Option<Ignores>,
     ) -> Result<Self, GlobError> {
-        Ok(Self { rules: cache.rules(layers, deny)?, ignores, used: Mutex::default() })
+        Ok(Self { rules: cache.rules(read, write, deny)?, ignores, used: Mutex::default(), all_writable: false })
     }
 
     /// Notes that the file `path` was opened, and by which globs.
-    pub(crate) fn opened(&self, path: &str) {
+    pub(crate) fn opened(&self, path: &str, to_write: bool) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        for (layer_at, layer) in self.rules.layers.iter().enumerate() {
-            // A layer of one glob is used by whatever opens; most are.
-            if layer.globs.len() == 1 {
-                used.insert((layer_at, 0));
-            } else {
-                used.extend(
-                    layer.files.matches(path).into_iter().filter_map(|at| Some((layer_at, *layer.from.get(at)?))),
-                );
-            }
+        let Used { read, write, folders, elsewhere } = &mut *used;
+        if !to_write || self.rules.write.is_empty() {
+            note_use(&self.rules.read, path, read);
+        }
+        if to_write {
+            note_use(&self.rules.write, path, write);
+        }
+        let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        if let Some(count) = folders.get_mut(folder) {
+            *count += 1;
+        } else if folders.len() < MAX_FOLDERS_USED {
+            folders.insert(folder.to_owned(), 1);
+        } else {
+            *elsewhere += 1;
         }
     }
 
-    /// The globs by which no file was opened, by layer; layers that have none are left out.
-    pub(crate) fn unused(&self) -> Vec<GlobLayer> {
-        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let layers = self.rules.layers.iter().enumerate().map(|(layer_at, layer)| {
-            let globs = layer.globs.iter().enumerate().filter(|(at, _)| !used.contains(&(layer_at, *at)));
-            GlobLayer::new(layer.who.clone(), globs.map(|(_, glob)| glob.clone()))
-        });
-        layers.filter(|layer| !layer.globs.is_empty()).collect()
+    /// The read globs by which no file was opened, by layer; layers that have none are left out.
+    pub(crate) fn unused_read(&self) -> Vec<GlobLayer> {
+        unused(&self.rules.read, &self.lock_used().read)
+    }
+
+    /// The write globs by which no file was opened to write, by layer.
+    pub(crate) fn unused_write(&self) -> Vec<GlobLayer> {
+        unused(&self.rules.write, &self.lock_used().write)
+    }
+
+    /// The folders in which files were opened.
+    pub(crate) fn folders_used(&self) -> Vec<FolderUse> {
+        let used = self.lock_used();
+        let named = used.folders.iter().map(|(folder, opened)| FolderUse { folder: folder.clone(), opened: *opened });
+        let rest = (used.elsewhere > 0).then(|| FolderUse { folder: "*".into(), opened: used.elsewhere });
+        named.chain(rest).collect()
+    }
+
+    fn lock_used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The `.gitignore` files that could not be used.
@@ -247,7 +331,7 @@ impl Scope {
             return Ok(());
         }
         let names: Vec<&str> = path.split('/').collect();
-        self.granted(|layer| layer.patterns.iter().any(|p| p.could_match_below(&names)))?;
+        self.granted(|layer| layer.could_match_below(&names))?;
         self.not_hidden(path, true)
     }
 
@@ -256,30 +340,69 @@ impl Scope {
         self.file(path).or_else(|hidden| self.folder(path).map_err(|_| hidden))
     }
 
-    fn granted(&self, matches: impl Fn(&Layer) -> bool) -> Result<(), Hidden> {
-        match self.rules.layers.iter().find(|layer| !matches(layer)) {
-            None => Ok(()),
-            Some(layer) => Err(Hidden::NotGranted { who: layer.who.clone() }),
+    /// Whether the role may create, change or remove the file `path`.
+    pub(crate) fn writable_file(&self, path: &str) -> Result<(), Hidden> {
+        self.writable(path, |layer| layer.files.is_match(path))?;
+        self.not_hidden(path, false)
+    }
+
+    /// Whether the role may create or remove the folder `path`: whether it could write anything below it.
+    pub(crate) fn writable_folder(&self, path: &str) -> Result<(), Hidden> {
+        let names: Vec<&str> = path.split('/').collect();
+        self.writable(path, |layer| layer.could_match_below(&names))?;
+        self.not_hidden(path, true)
+    }
+
+    fn writable(&self, path: &str, matches: impl Fn(&Layer) -> bool) -> Result<(), Hidden> {
+        if self.all_writable {
+            return Ok(());
         }
+        if self.rules.write.is_empty() {
+            return Err(Hidden::NotWritable { who: "-".into() });
+        }
+        if let Some(layer) = self.rules.write.iter().find(|layer| !matches(layer)) {
+            return Err(Hidden::NotWritable { who: layer.who.clone() });
+        }
+        if path.split('/').any(brain_changes::is_reserved) { Err(Hidden::NeverWritten) } else { Ok(()) }
+    }
+
+    fn granted(&self, matches: impl Fn(&Layer) -> bool) -> Result<(), Hidden> {
+        let Some(refusing) = self.rules.read.iter().find(|layer| !matches(layer)) else { return Ok(()) };
+        // Who may write a path may read it.
+        if !self.rules.write.is_empty() && self.rules.write.iter().all(matches) {
+            return Ok(());
+        }
+        Err(Hidden::NotGranted { who: refusing.who.clone() })
     }
 
     fn not_hidden(&self, path: &str, is_folder: bool) -> Result<(), Hidden> {
-        if !self.rules.deny.is_empty() {
-            for end in prefix_ends(path) {
-                let prefix = path.get(..end).unwrap_or(path);
-                // Most paths are not denied, and asking whether costs less than asking by what.
-                if self.rules.deny.is_match(prefix) {
-                    let index = self.rules.deny.matches(prefix).first().copied().unwrap_or_default();
-                    let glob = self.rules.deny_globs.get(index).cloned().unwrap_or_default();
-                    return Err(Hidden::Denied { glob });
-                }
-            }
+        if let Some(glob) = self.rules.deny.hides(path) {
+            return Err(Hidden::Denied { glob: glob.to_owned() });
         }
         match &self.ignores {
             Some(ignores) if ignores.hides(path, is_folder) => Err(Hidden::Ignored),
             _ => Ok(()),
         }
     }
+}
+
+fn note_use(layers: &[Layer], path: &str, used: &mut BTreeSet<(usize, usize)>) {
+    for (layer_at, layer) in layers.iter().enumerate() {
+        // A layer of one glob is used by whatever opens; most are.
+        if layer.globs.len() == 1 {
+            used.insert((layer_at, 0));
+        } else {
+            used.extend(layer.files.matches(path).into_iter().filter_map(|at| Some((layer_at, *layer.from.get(at)?))));
+        }
+    }
+}
+
+fn unused(layers: &[Layer], used: &BTreeSet<(usize, usize)>) -> Vec<GlobLayer> {
+    let layers = layers.iter().enumerate().map(|(layer_at, layer)| {
+        let globs = layer.globs.iter().enumerate().filter(|(at, _)| !used.contains(&(layer_at, *at)));
+        GlobLayer::new(layer.who.clone(), globs.map(|(_, glob)| glob.clone()))
+    });
+    layers.filter(|layer| !layer.globs.is_empty()).collect()
 }
 
 /// The end offsets of every prefix of `path` that is a whole path: `a/b/c` gives those of `a`, `a/b` and `a/b/c`.
@@ -316,7 +439,7 @@ fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
     Ok(Layer { who: layer.who.clone(), files, patterns, globs: layer.globs.clone(), from })
 }
 
-fn compile_deny(deny: &[String]) -> Result<(GlobSet, Vec<String>), GlobError> {
+fn compile_deny(deny: &[String]) -> Result<Deny, GlobError> {
     let fault = |glob: &str, why: String| GlobError { glob: glob.into(), who: "deny list".into(), why };
     let mut set = GlobSetBuilder::new();
     let mut written_as = Vec::new();
@@ -337,7 +460,7 @@ fn compile_deny(deny: &[String]) -> Result<(GlobSet, Vec<String>), GlobError> {
         written_as.push(written.clone());
     }
     let set = set.build().map_err(|e| fault("", e.kind().to_string()))?;
-    Ok((set, written_as))
+    Ok(Deny { set, globs: written_as })
 }
 
 fn build(glob: &str) -> Result<globset::Glob, String> {
@@ -383,7 +506,8 @@ mod tests {
 
     fn scope(globs: &[&str], deny: &[&str]) -> Scope {
         let deny: Vec<String> = deny.iter().map(|s| (*s).to_owned()).collect();
-        Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", globs.iter().copied())], &deny, None).unwrap()
+        Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", globs.iter().copied())], &[], &deny, None)
+            .unwrap()
     }
 
     #[test]
@@ -434,18 +558,18 @@ mod tests {
     #[test]
     fn globs_by_which_nothing_was_opened_are_known() {
         let layers = [GlobLayer::new("manifest", ["src", "docs/**", "**/*.rs"]), GlobLayer::new("handoff", ["**"])];
-        let scope = Scope::new(&RuleCache::default(), &layers, &[], None).unwrap();
-        assert_eq!(scope.unused(), layers);
-        scope.opened("src/a.rs");
-        assert_eq!(scope.unused(), [GlobLayer::new("manifest", ["docs/**"])]);
-        scope.opened("docs/x.md");
-        assert_eq!(scope.unused(), []);
+        let scope = Scope::new(&RuleCache::default(), &layers, &[], &[], None).unwrap();
+        assert_eq!(scope.unused_read(), layers);
+        scope.opened("src/a.rs", false);
+        assert_eq!(scope.unused_read(), [GlobLayer::new("manifest", ["docs/**"])]);
+        scope.opened("docs/x.md", false);
+        assert_eq!(scope.unused_read(), []);
     }
 
     #[test]
     fn every_layer_must_grant() {
         let layers = [GlobLayer::new("manifest", ["**/*.rs"]), GlobLayer::new("handoff", ["src"])];
-        let scope = Scope::new(&RuleCache::default(), &layers, &[], None).unwrap();
+        let scope = Scope::new(&RuleCache::default(), &layers, &[], &[], None).unwrap();
         assert!(scope.file("src/a.rs").is_ok());
         assert_eq!(scope.file("src/a.py"), Err(Hidden::NotGranted { who: "manifest".into() }));
         assert_eq!(scope.file("lib/a.rs"), Err(Hidden::NotGranted { who: "handoff".into() }));
@@ -464,7 +588,7 @@ mod tests {
             [("/etc/passwd", "absolute"), ("a/../b", "`..`"), ("", "empty"), ("{a/b,c}/d", "braces"), ("a[", "")]
         {
             let error =
-                Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", [glob])], &[], None).err().unwrap();
+                Scope::new(&RuleCache::default(), &[GlobLayer::new("manifest", [glob])], &[], &[], None).err().unwrap();
             assert_eq!(error.glob, glob);
             assert!(error.why.contains(why), "{error}");
         }
@@ -480,6 +604,7 @@ mod tests {
         let scope = Scope::new(
             &RuleCache::default(),
             &[GlobLayer::new("manifest", ["**"])],
+            &[],
             &[],
             Some(Ignores::new(Arc::new(root), Arc::default())),
         )
@@ -498,13 +623,48 @@ mod tests {
     fn compiled_globs_are_kept_by_what_they_are_and_in_bounded_number() {
         let cache = RuleCache::default();
         let layer = |glob: String| [GlobLayer::new("manifest", [glob])];
-        let first = cache.rules(&layer("a".into()), &[]).unwrap();
-        assert!(Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[]).unwrap()));
-        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &["b".into()]).unwrap()));
+        let first = cache.rules(&layer("a".into()), &[], &[]).unwrap();
+        assert!(Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[], &[]).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[], &["b".into()]).unwrap()));
         for n in 0..MAX_COMPILED {
-            cache.rules(&layer(format!("f{n}")), &[]).unwrap();
+            cache.rules(&layer(format!("f{n}")), &[], &[]).unwrap();
         }
         assert_eq!(cache.0.lock().unwrap().len(), MAX_COMPILED);
-        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[]).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &cache.rules(&layer("a".into()), &[], &[]).unwrap()));
+    }
+
+    #[test]
+    fn write_globs_let_be_read_too_and_nothing_else_be_written() {
+        let (read, write) = (
+            [GlobLayer::new("manifest", ["docs"])],
+            [GlobLayer::new("manifest", ["src", ".brain/**"]), GlobLayer::new("operator", ["**/*.rs", ".brain/**"])],
+        );
+        let scope = Scope::new(&RuleCache::default(), &read, &write, &[".env*".into()], None).unwrap();
+        assert!(scope.file("docs/a.md").is_ok() && scope.file("src/a.rs").is_ok());
+        assert_eq!(scope.file("src/a.py"), Err(Hidden::NotGranted { who: "manifest".into() }));
+        assert!(scope.writable_file("src/a.rs").is_ok() && scope.writable_folder("src/deep").is_ok());
+        assert_eq!(scope.writable_file("src/a.py"), Err(Hidden::NotWritable { who: "operator".into() }));
+        assert_eq!(scope.writable_file("docs/a.rs"), Err(Hidden::NotWritable { who: "manifest".into() }));
+        assert_eq!(scope.writable_file(".brain/brain.toml"), Err(Hidden::NeverWritten));
+        assert_eq!(scope.writable_file(".BRAIN/brain.toml"), Err(Hidden::NotWritable { who: "manifest".into() }));
+        assert_eq!(self::scope(&["**"], &[]).writable_file("a"), Err(Hidden::NotWritable { who: "-".into() }));
+        scope.opened("src/a.rs", true);
+        assert_eq!(
+            scope.unused_write(),
+            [GlobLayer::new("manifest", [".brain/**"]), GlobLayer::new("operator", [".brain/**"])]
+        );
+        assert_eq!(scope.unused_read(), read);
+        assert_eq!(scope.folders_used(), [FolderUse { folder: "src".into(), opened: 1 }]);
+    }
+
+    #[test]
+    fn the_folders_that_are_named_are_bounded_and_the_rest_is_counted() {
+        let scope = scope(&["**"], &[]);
+        for n in 0..MAX_FOLDERS_USED + 5 {
+            scope.opened(&format!("f{n:04}/x"), false);
+        }
+        let used = scope.folders_used();
+        assert_eq!(used.len(), MAX_FOLDERS_USED + 1);
+        assert_eq!(used.last().unwrap(), &FolderUse { folder: "*".into(), opened: 5 });
     }
 }

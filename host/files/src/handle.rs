@@ -1,0 +1,198 @@
+//! What a guest holds open: folders, files, and listings.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_std::fs::{Dir, Metadata};
+
+use crate::code::{ErrorCode, FileResult};
+use crate::limits::Meter;
+use crate::staging::Staged;
+
+/// Bytes that one read returns at most, whatever the guest asks for.
+pub const MAX_READ: usize = 1 << 20;
+
+/// An open folder.
+#[derive(Clone)]
+pub struct Folder {
+    /// Index of the mount in the view.
+    pub(crate) mount: usize,
+    /// Path below the mount; `""` is the mount itself.
+    pub(crate) path: String,
+    /// The folder of the real tree that shows through; none where there is none.
+    pub(crate) lower: Option<Arc<Dir>>,
+}
+
+impl Folder {
+    pub(crate) fn child_path(&self, name: &str) -> String {
+        join(&self.path, name)
+    }
+}
+
+/// `name` below `folder`, which may be the mount itself.
+pub(crate) fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// An open regular file.
+#[derive(Clone)]
+pub struct OpenFile {
+    pub(crate) behind: Behind,
+    pub(crate) readable: bool,
+    /// Set where the file may be written: it is the overlay's.
+    pub(crate) writable: bool,
+    pub(crate) meter: Arc<Meter>,
+}
+
+/// What is behind an open file. It is shared with the overlay, which puts its copy there when the file of the real tree is
+/// first written to: all handles of one file are one file.
+pub(crate) type Behind = Arc<Mutex<Arc<Opened>>>;
+
+/// A file of the real tree, or one of the overlay.
+pub(crate) struct Opened {
+    pub file: File,
+    /// Keeps the overlay's file alive while it is open.
+    pub staged: Option<Arc<Staged>>,
+}
+
+impl Opened {
+    pub(crate) fn behind(self) -> Behind {
+        Arc::new(Mutex::new(Arc::new(self)))
+    }
+}
+
+/// The file that is behind a handle now.
+fn now(behind: &Behind) -> Arc<Opened> {
+    Arc::clone(&behind.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl OpenFile {
+    /// Whether it was opened to read.
+    pub fn is_readable(&self) -> bool {
+        self.readable
+    }
+
+    /// Whether it was opened to write.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    /// Reads at `offset` into `buffer`, and says how many bytes. At the end it is 0.
+    ///
+    /// # Errors
+    /// `bad-descriptor` where the file was not opened to read; what the system says.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> FileResult<usize> {
+        if !self.readable {
+            return Err(ErrorCode::BadDescriptor.into());
+        }
+        let opened = now(&self.behind);
+        let n = loop {
+            match opened.file.read_at(buffer, offset) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                done => break done?,
+            }
+        };
+        self.meter.read(n);
+        Ok(n)
+    }
+
+    /// Writes all of `bytes` at `offset`; without an offset, at the end. What the file grows by is charged first.
+    ///
+    /// # Errors
+    /// `bad-descriptor` where the file was not opened to write, `quota`, `file-too-large`; what the system says.
+    pub fn write_at(&self, bytes: &[u8], offset: Option<u64>) -> FileResult<()> {
+        let opened = self.writer(ErrorCode::BadDescriptor)?;
+        let (file, Some(staged)) = (&opened.file, &opened.staged) else { return Err(ErrorCode::BadDescriptor.into()) };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let size = file.metadata()?.len();
+        let offset = offset.unwrap_or(size);
+        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
+        let growth = end.saturating_sub(size);
+        staged.quota().take_bytes(growth)?;
+        if let Err(error) = self.meter.write(bytes.len() as u64) {
+            staged.quota().give_bytes(growth);
+            return Err(error.into());
+        }
+        if let Err(error) = file.write_all_at(bytes, offset) {
+            let grown = file.metadata().map(|m| m.len().saturating_sub(size)).unwrap_or(growth);
+            staged.quota().give_bytes(growth.saturating_sub(grown));
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
+    /// Cuts the file, or makes it longer with zeros.
+    ///
+    /// # Errors
+    /// `invalid` where the file was not opened to write, `quota`; what the system says.
+    pub fn set_size(&self, size: u64) -> FileResult<()> {
+        let opened = self.writer(ErrorCode::Invalid)?;
+        let (file, Some(staged)) = (&opened.file, &opened.staged) else { return Err(ErrorCode::Invalid.into()) };
+        let old = file.metadata()?.len();
+        staged.quota().take_bytes(size.saturating_sub(old))?;
+        if let Err(error) = file.set_len(size) {
+            staged.quota().give_bytes(size.saturating_sub(old));
+            return Err(error.into());
+        }
+        staged.quota().give_bytes(old.saturating_sub(size));
+        Ok(())
+    }
+
+    /// Writes what the system holds back to the disk.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn sync(&self, data_only: bool) -> FileResult<()> {
+        let opened = now(&self.behind);
+        match (self.writable, data_only) {
+            (false, _) => Ok(()),
+            (true, true) => Ok(opened.file.sync_data()?),
+            (true, false) => Ok(opened.file.sync_all()?),
+        }
+    }
+
+    /// The file to write to; `otherwise` where it was not opened to write.
+    pub(crate) fn writer(&self, otherwise: ErrorCode) -> FileResult<Arc<Opened>> {
+        if self.writable { Ok(now(&self.behind)) } else { Err(otherwise.into()) }
+    }
+
+    pub(crate) fn metadata(&self) -> std::io::Result<Metadata> {
+        Metadata::from_file(&now(&self.behind).file)
+    }
+}
+
+/// What a guest opened.
+#[derive(Clone)]
+pub enum Handle {
+    /// A folder.
+    Folder(Folder),
+    /// A regular file.
+    File(OpenFile),
+}
+
+impl Handle {
+    /// The folder that it is.
+    ///
+    /// # Errors
+    /// `not-directory`.
+    pub fn folder(&self) -> FileResult<&Folder> {
+        match self {
+            Self::Folder(folder) => Ok(folder),
+            Self::File(_) => Err(ErrorCode::NotDirectory.into()),
+        }
+    }
+
+    /// The file that it is.
+    ///
+    /// # Errors
+    /// `is-directory`.
+    pub fn file(&self) -> FileResult<&OpenFile> {
+        match self {
+            Self::File(file) => Ok(file),
+            Self::Folder(_) => Err(ErrorCode::IsDirectory.into()),
+        }
+    }
+}

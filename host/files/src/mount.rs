@@ -1,0 +1,181 @@
+//! One folder of the host as a guest sees it.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use brain_packet::Digest;
+use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, PermissionsExt};
+use sha2::{Digest as _, Sha256};
+
+use crate::alias::Aliases;
+use crate::code::{ErrorCode, Fault, FileResult};
+use crate::handle::{Behind, Folder, Opened};
+use crate::overlay::{Base, Content, FileNode, Node, Overlay};
+use crate::scope::Scope;
+use crate::staging::Staged;
+use crate::walk::{Entry, Found, FoundFile};
+
+/// Bytes that are moved between two looks at whether the call has to end.
+const CHUNK: usize = 256 << 10;
+
+/// Says whether the call that a long operation is part of has to end.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
+pub(crate) struct Mount {
+    /// Its path for the guest.
+    pub guest: &'static str,
+    pub root: Folder,
+    pub scope: Scope,
+    /// Set where the guest may write.
+    pub overlay: Option<Overlay>,
+    pub aliases: Aliases,
+    pub stop: Stop,
+}
+
+/// Opens a regular file by one name in a folder, without following a link and without blocking on a FIFO that took the
+/// file's place since it was looked at.
+pub(crate) fn open_lower(dir: &Dir, name: &str) -> FileResult<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).follow(FollowSymlinks::No).nonblock(true);
+    options.custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
+    let file = dir.open_with(name, &options)?.into_std();
+    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorCode::Access.into()) }
+}
+
+impl Mount {
+    /// Opens a file of the real tree by its path below the mount, through no link.
+    pub(crate) fn open_lower_path(&self, path: &str) -> FileResult<File> {
+        use cap_fs_ext::DirExt;
+        let mut dir = Arc::clone(self.root.lower.as_ref().ok_or(ErrorCode::NoEntry)?);
+        let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
+        for folder in folders.into_iter().flat_map(|folders| folders.split('/')) {
+            dir = Arc::new(dir.open_dir_nofollow(folder)?);
+        }
+        open_lower(&dir, name)
+    }
+
+    /// Opens what was found as a file, to read.
+    pub(crate) fn open_found(&self, entry: &Entry, file: &FoundFile) -> FileResult<Opened> {
+        let (file, staged) = match file {
+            FoundFile::Lower(_) => {
+                let dir = entry.parent.lower.as_ref().ok_or(ErrorCode::NoEntry)?;
+                (open_lower(dir, &entry.name)?, None)
+            }
+            FoundFile::Node(FileNode { content: Content::Lower(path), .. }) => (self.open_lower_path(path)?, None),
+            FoundFile::Node(FileNode { content: Content::Staged(staged), .. }) => {
+                (staged.open(false)?, Some(Arc::clone(staged)))
+            }
+        };
+        Ok(Opened { file, staged })
+    }
+
+    /// As [`Self::open_found`], for a handle that changes over to the overlay's copy when there is one.
+    pub(crate) fn open_to_read(&mut self, entry: &Entry, file: &FoundFile) -> FileResult<Behind> {
+        let behind = self.open_found(entry, file)?.behind();
+        if let Some(overlay) = &mut self.overlay {
+            match file {
+                FoundFile::Lower(_) => overlay.reads(&entry.path, &behind),
+                FoundFile::Node(FileNode { content: Content::Lower(path), .. }) => overlay.reads(path, &behind),
+                FoundFile::Node(_) => {}
+            }
+        }
+        Ok(behind)
+    }
+
+    pub(crate) fn overlay(&self) -> FileResult<&Overlay> {
+        self.overlay.as_ref().ok_or(Fault::Code(ErrorCode::ReadOnly))
+    }
+
+    pub(crate) fn overlay_mut(&mut self) -> FileResult<&mut Overlay> {
+        self.overlay.as_mut().ok_or(Fault::Code(ErrorCode::ReadOnly))
+    }
+
+    /// Records what a file of the real tree is like, before the overlay covers it. With `to`, its bytes are copied there.
+    pub(crate) fn cover(&mut self, entry: &Entry, to: Option<&mut File>) -> FileResult<()> {
+        let Found::File(found) = &entry.found else { return Ok(()) };
+        let mut file = self.open_found(entry, found)?.file;
+        let is_new = matches!(found, FoundFile::Lower(_)) && self.overlay()?.base(&entry.path).is_none();
+        if !is_new && to.is_none() {
+            return Ok(());
+        }
+        let mode = cap_std::fs::Metadata::from_file(&file)?.permissions().mode() & 0o777;
+        let (digest, bytes) = self.copy(&mut file, to)?;
+        if is_new {
+            self.overlay_mut()?.record_base(&entry.path, Base { digest, bytes, mode })?;
+        }
+        Ok(())
+    }
+
+    /// Reads a file to its end, and copies it where there is somewhere to. Room for the copy is taken as it grows.
+    fn copy(&self, from: &mut File, mut to: Option<&mut File>) -> FileResult<(Digest, u64)> {
+        let (mut hasher, mut bytes) = (Sha256::new(), 0_u64);
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            if (self.stop)() {
+                return Err(Fault::Stopped);
+            }
+            let n = from.read(&mut buffer)?;
+            let Some(chunk) = buffer.get(..n).filter(|chunk| !chunk.is_empty()) else { break };
+            hasher.update(chunk);
+            bytes += n as u64;
+            if let Some(to) = &mut to {
+                self.overlay()?.quota.take_bytes(n as u64)?;
+                to.write_all(chunk).inspect_err(|_| {
+                    if let Some(overlay) = &self.overlay {
+                        overlay.quota.give_bytes(n as u64);
+                    }
+                })?;
+            }
+        }
+        Ok((Digest::from_sha256(hasher.finalize().into()), bytes))
+    }
+
+    /// Makes the file at `entry` one that can be written to: an empty one, or with `keep` a copy of what is there.
+    pub(crate) fn stage(&mut self, entry: &Entry, keep: bool) -> FileResult<(File, Arc<Staged>)> {
+        if let Found::File(FoundFile::Node(FileNode { content: Content::Staged(staged), .. })) = &entry.found {
+            let file = staged.open(true)?;
+            if !keep {
+                let size = file.metadata()?.len();
+                file.set_len(0)?;
+                staged.quota().give_bytes(size);
+            }
+            return Ok((file, Arc::clone(staged)));
+        }
+        let (own_mode, origin) = match &entry.found {
+            Found::File(FoundFile::Lower(metadata)) => {
+                (Some(metadata.permissions().mode() & 0o777), Some(entry.path.clone()))
+            }
+            Found::File(FoundFile::Node(node)) => (Some(node.mode), node.origin.clone()),
+            _ => (None, None),
+        };
+        let is_new = matches!(entry.found, Found::Nothing);
+        let overlay = self.overlay()?;
+        let (staging, quota) = (Arc::clone(&overlay.staging), Arc::clone(&overlay.quota));
+        if is_new {
+            quota.meter().create()?;
+        }
+        let (staged, mut file) = staging.create(&quota)?;
+        if !is_new {
+            self.cover(entry, keep.then_some(&mut file))?;
+        }
+        let overlay = self.overlay_mut()?;
+        let mode = overlay.mode_at(&entry.path, own_mode);
+        match &entry.found {
+            Found::File(FoundFile::Lower(_)) => overlay.change_over(&entry.path, &staged)?,
+            Found::File(FoundFile::Node(FileNode { content: Content::Lower(path), .. })) => {
+                overlay.change_over(path, &staged)?;
+            }
+            _ => {}
+        }
+        let node = FileNode { content: Content::Staged(Arc::clone(&staged)), mode, origin };
+        overlay.put(&entry.path, Node::File(node))?;
+        Ok((file, staged))
+    }
+}
+
+/// The identity of a file or folder of the real tree, or of the staging folder.
+pub(crate) fn inode(metadata: &cap_std::fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}

@@ -1,0 +1,93 @@
+//! What a guest is told about a file or folder.
+
+use std::hash::{Hash, Hasher};
+use std::time::SystemTime;
+
+use cap_std::fs::Metadata;
+
+use crate::mount::inode;
+
+/// What something is. Anything else does not exist for a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A folder.
+    Folder,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Link,
+}
+
+/// What a guest is told about a file, folder or link.
+#[derive(Clone, Debug)]
+pub struct Stat {
+    /// What it is.
+    pub kind: Kind,
+    /// Its names.
+    pub links: u64,
+    /// Its bytes; 0 for a folder that only the overlay has.
+    pub bytes: u64,
+    /// When it was last read.
+    pub accessed: Option<SystemTime>,
+    /// When it was last written.
+    pub modified: Option<SystemTime>,
+    pub(crate) identity: Identity,
+}
+
+/// What makes two handles the same object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Identity {
+    Inode(u64, u64),
+    /// A folder that only the overlay has: the mount and the path.
+    Upper(usize, String),
+}
+
+impl Stat {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        use cap_fs_ext::MetadataExt;
+        let kind = if metadata.is_dir() {
+            Kind::Folder
+        } else if metadata.is_symlink() {
+            Kind::Link
+        } else {
+            Kind::File
+        };
+        let (device, inode) = inode(metadata);
+        let time =
+            |time: std::io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
+        Self {
+            kind,
+            links: metadata.nlink(),
+            bytes: metadata.len(),
+            accessed: time(metadata.accessed()),
+            modified: time(metadata.modified()),
+            identity: Identity::Inode(device, inode),
+        }
+    }
+
+    pub(crate) fn of_upper_folder(mount: usize, path: &str, made: Option<SystemTime>) -> Self {
+        Self {
+            kind: Kind::Folder,
+            links: 1,
+            bytes: 0,
+            accessed: made,
+            modified: made,
+            identity: Identity::Upper(mount, path.to_owned()),
+        }
+    }
+
+    /// A number that changes with the object and with what it holds, 128 bits in two halves.
+    pub fn hash(&self) -> (u64, u64) {
+        let hash = |salt: u8| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            (salt, &self.identity, self.bytes, self.modified).hash(&mut hasher);
+            hasher.finish()
+        };
+        (hash(0), hash(1))
+    }
+
+    /// Whether both are the same object.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
