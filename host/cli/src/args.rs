@@ -57,6 +57,27 @@ pub enum Command {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
     },
+    /// Show what roles propose to change, as a patch that `git apply` takes.
+    Diff(DiffArgs),
+    /// Put a proposed change into the project: all of it, or none of it.
+    Apply(ApplyArgs),
+    /// Take an applied change out of the project again.
+    Undo(ApplyArgs),
+    /// Show what the calls of a session were granted, did, used and were denied.
+    Receipt {
+        /// Whose receipt; those of all roles of the session when none is named.
+        #[command(flatten)]
+        which: WhichArgs,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look after what roles are granted.
+    Grants {
+        /// What to do with them.
+        #[command(subcommand)]
+        command: GrantsCommand,
+    },
     /// Check what Brain needs of this machine and project.
     Doctor {
         /// Print JSON.
@@ -69,6 +90,62 @@ pub enum Command {
         /// An existing folder to write them to.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
+    },
+}
+
+/// A session, and a role of it.
+#[derive(Debug, clap::Args)]
+pub struct WhichArgs {
+    /// The session's id, the beginning of it, or `last` for the newest of the project.
+    pub session: String,
+    /// The role; not needed where there is one alone.
+    pub role: Option<String>,
+}
+
+/// `brain diff`.
+#[derive(Debug, clap::Args)]
+pub struct DiffArgs {
+    /// Whose proposal.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// Show each file with the number of its changed lines.
+    #[arg(long, conflicts_with_all = ["name_only", "json"])]
+    pub stat: bool,
+    /// Show the paths alone.
+    #[arg(long, conflicts_with = "json")]
+    pub name_only: bool,
+    /// Print JSON; schemas/proposal.schema.json describes it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `brain apply` and `brain undo`.
+#[derive(Debug, clap::Args)]
+pub struct ApplyArgs {
+    /// Whose proposal.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    /// Say what would be done, and whether something stands in its way.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON; schemas/apply-report.schema.json describes it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `brain grants …`.
+#[derive(Debug, Subcommand)]
+pub enum GrantsCommand {
+    /// Propose the smaller manifest that a role's past calls would have been content with. Changes nothing.
+    Tighten {
+        /// Its name.
+        role: String,
+        /// How many sessions to look into, the newest first.
+        #[arg(long, value_name = "N", default_value_t = brain_orchestrator::DEFAULT_RECEIPT_SESSIONS)]
+        sessions: usize,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -89,7 +166,7 @@ pub struct RunArgs {
     /// Print only the answer.
     #[arg(long)]
     pub summary_only: bool,
-    /// Change nothing in the project. This is the default, and so far the only way.
+    /// Change nothing in the project. This is the default: what roles propose is applied by `brain apply` alone.
     #[arg(long)]
     pub read_only: bool,
     /// How the result goes elsewhere.
@@ -141,13 +218,24 @@ pub enum RoleCommand {
         #[arg(long)]
         json: bool,
     },
-    /// What a role is, what it asks for, and what it gets.
+    /// What a role is, what it asks for, what it is granted, and who said so.
     Inspect {
         /// Its name.
         role: String,
         /// Print JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Let a role have what it asks for beyond what was confirmed of it.
+    ///
+    /// What a role asks for is confirmed by its first use. A later version that asks for more is not called until you
+    /// confirm it here.
+    Confirm {
+        /// Its name.
+        role: String,
+        /// Confirm without asking back.
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Compare a component with the contract, row by row, without running it.
     Check {

@@ -11,6 +11,7 @@ mod show;
 
 use std::process::ExitCode;
 
+use brain_journal::ApplyDirection;
 use clap::Parser;
 
 use crate::args::{Args, Command};
@@ -18,10 +19,16 @@ use crate::exit::Failure;
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    commands::recover::recover(&args);
     let done = match &args.command {
         Command::Run(run) => commands::run::run(&args.place, run),
         Command::Role { command } => commands::role::role(&args.place, command),
         Command::Sessions { command } => commands::sessions::sessions(&args.place, command.as_ref()),
+        Command::Diff(diff) => commands::changes::diff(&args.place, diff),
+        Command::Apply(apply) => commands::changes::apply(&args.place, apply, ApplyDirection::Apply),
+        Command::Undo(undo) => commands::changes::apply(&args.place, undo, ApplyDirection::Undo),
+        Command::Receipt { which, json } => commands::receipt::receipt(&args.place, which, *json),
+        Command::Grants { command } => commands::grants::grants(&args.place, command),
         Command::Doctor { json } => commands::doctor::doctor(&args.place, *json),
         Command::Schema { out } => commands::schema::schema(out),
     };

@@ -124,8 +124,8 @@ impl Journal {
         self.append_with(record, &ArtifactDigests::default())
     }
 
-    /// Appends a record, stamped with the time of now, and returns when the system has it (`run_end`, `run_error` and
-    /// `final_report`: when the disk has it).
+    /// Appends a record, stamped with the time of now, and returns when the system has it (a
+    /// [durable](Record::is_durable) one: when the disk has it).
     ///
     /// References are written in the journal's own form whatever form they come in (see [`crate::journal_uri`]), so no
     /// guest path and no path of the machine gets into the journal through a reference. `artifacts` says under which

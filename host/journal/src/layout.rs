@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brain_packet::SessionId;
+use brain_packet::{RoleName, SessionId};
 
 use crate::error::JournalError;
 use crate::id::check_session_id;
@@ -61,6 +61,25 @@ impl SessionPaths {
     #[must_use]
     pub fn private(&self) -> PathBuf {
         self.folder.join("private")
+    }
+
+    /// `<home>/sessions/<id>/changes`: what roles propose to change. Not made with the other folders: most sessions have none.
+    #[must_use]
+    pub fn changes(&self) -> PathBuf {
+        self.folder.join("changes")
+    }
+
+    /// `<home>/sessions/<id>/changes/contents`: the contents of both sides of all change sets, one file per content digest.
+    /// A role of this name shares the folder, and no file of it has a digest's name.
+    #[must_use]
+    pub fn contents(&self) -> PathBuf {
+        self.changes().join("contents")
+    }
+
+    /// `<home>/sessions/<id>/changes/<role>/change-set.json`: the change set that a role proposes.
+    #[must_use]
+    pub fn change_set(&self, role: &RoleName) -> PathBuf {
+        self.changes().join(role.as_str()).join("change-set.json")
     }
 
     /// Makes the folders of the session that do not exist yet, each with [`FOLDER_MODE`]. Existing ones are left as they are.

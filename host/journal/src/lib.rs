@@ -30,6 +30,7 @@ mod journal;
 mod layout;
 mod lines;
 mod list;
+mod proposal;
 mod read;
 mod record;
 mod refs;
@@ -44,8 +45,11 @@ pub use list::{
     DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, MAX_LISTED_FILES, MAX_SESSION_FIELD_CHARS, SessionList, SessionStatus,
     SessionSummary, find, list,
 };
+pub use proposal::{AttemptStory, MAX_ATTEMPTS, ProposalState, ProposalStory};
 pub use read::{Entry, MAX_FILE_BYTES, MAX_LINE_BYTES, ReadLimits, SessionLog, Skipped, read, read_with, scan};
-pub use record::{Phase, PlannedWorker, ProjectSupport, Record, RunPlan, TodoDependency, TodoItem};
+pub use record::{
+    ApplyDirection, ApplyOutcome, Phase, PlannedWorker, ProjectSupport, Record, RunPlan, TodoDependency, TodoItem,
+};
 pub use refs::{
     ArtifactDigest, ArtifactDigests, is_journal_uri, journal_context, journal_handoff, journal_message, journal_ref,
     journal_result, journal_uri, journal_value,

@@ -2,7 +2,8 @@
 //!
 //! A worker's own transcript, reasoning and output are never a record; they stay in the session's private folder.
 
-use brain_packet::{AgentMessage, BrainTaskContext, HandoffId, RoleName, TaskId, TaskStatus, WorkerResult};
+use brain_packet::{AgentMessage, BrainTaskContext, Digest, HandoffId, RoleName, TaskId, TaskStatus, WorkerResult};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -92,9 +93,83 @@ pub enum Record {
         worker: RoleName,
         /// What it returned, normalised.
         result: WorkerResult,
-        /// What the call was granted, used and cost; `null` when nothing was called.
-        #[serde(default)]
+        /// What the call was granted, used and cost, in a journal from before [`Record::RoleReceipt`]; else `null`.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
         receipt: Value,
+    },
+    /// The account of a call: what it was granted, did, used and was denied.
+    RoleReceipt {
+        /// In which phase.
+        phase: Phase,
+        /// The role that was called.
+        worker: RoleName,
+        /// Its handoff.
+        handoff_id: HandoffId,
+        /// The receipt's own JSON.
+        receipt: Value,
+    },
+    /// A role proposes to change the project. The change set itself lies in the session's folder
+    /// ([`crate::SessionPaths::change_set`]) and was written before this record.
+    ChangeSet {
+        /// In which phase.
+        phase: Phase,
+        /// Whose proposal.
+        worker: RoleName,
+        /// Its handoff.
+        handoff_id: HandoffId,
+        /// Digest of the change set: what is applied later is what was proposed now.
+        digest: Digest,
+        /// Files that it changes.
+        files: u64,
+        /// Lines that it adds to text files.
+        added_lines: u64,
+        /// Lines that it takes away from text files.
+        removed_lines: u64,
+        /// Folders that it makes or removes.
+        folders: u64,
+    },
+    /// A change set is about to be put into a tree, or taken out of it. From here on the tree may be half way.
+    ApplyIntent {
+        /// Whose proposal.
+        worker: RoleName,
+        /// Which way.
+        direction: ApplyDirection,
+        /// Names this attempt in the records that follow it.
+        intent_id: String,
+        /// Digest of the set that is applied: the proposed one, or its inverse. It lies in the session's contents.
+        set: Digest,
+        /// Digest of the plan, by which an interrupted attempt is finished or taken back. It lies there too.
+        plan: Digest,
+        /// Files that will change.
+        files: u64,
+        /// The root of the tree.
+        root: String,
+    },
+    /// All that the attempt needs is staged: when it is interrupted from here on, it is finished, before that taken back.
+    ApplyCommit {
+        /// Whose proposal.
+        worker: RoleName,
+        /// Which way.
+        direction: ApplyDirection,
+        /// Which attempt.
+        intent_id: String,
+    },
+    /// The tree is whole again.
+    ApplyEnd {
+        /// Whose proposal.
+        worker: RoleName,
+        /// Which way.
+        direction: ApplyDirection,
+        /// Which attempt.
+        intent_id: String,
+        /// What came of it.
+        outcome: ApplyOutcome,
+        /// Digest of the set that takes back exactly what was done. It lies in the session's contents.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo: Option<Digest>,
+        /// Whether a later start did it, since the attempt itself was interrupted.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        recovered: bool,
     },
     /// A worker could not be run at all, or did not return by itself.
     WorkerError {
@@ -133,7 +208,7 @@ pub enum Record {
 
 impl Record {
     /// Every value that `type` can have.
-    pub const TYPES: [&'static str; 11] = [
+    pub const TYPES: [&'static str; 16] = [
         "run_start",
         "context_plan",
         "todo_plan",
@@ -142,6 +217,11 @@ impl Record {
         "worker_start",
         "worker_end",
         "worker_error",
+        "role_receipt",
+        "change_set",
+        "apply_intent",
+        "apply_commit",
+        "apply_end",
         "final_report",
         "run_end",
         "run_error",
@@ -159,6 +239,11 @@ impl Record {
             Self::WorkerStart { .. } => "worker_start",
             Self::WorkerEnd { .. } => "worker_end",
             Self::WorkerError { .. } => "worker_error",
+            Self::RoleReceipt { .. } => "role_receipt",
+            Self::ChangeSet { .. } => "change_set",
+            Self::ApplyIntent { .. } => "apply_intent",
+            Self::ApplyCommit { .. } => "apply_commit",
+            Self::ApplyEnd { .. } => "apply_end",
             Self::FinalReport { .. } => "final_report",
             Self::RunEnd { .. } => "run_end",
             Self::RunError { .. } => "run_error",
@@ -166,11 +251,42 @@ impl Record {
     }
 
     /// Whether a run depends on this record being on the disk and not only in the system's cache: what the operator was
-    /// told must be found again after a power cut.
+    /// told must be found again after a power cut, and so must everything by which a tree is made whole again.
     #[must_use]
     pub fn is_durable(&self) -> bool {
-        matches!(self, Self::FinalReport { .. } | Self::RunEnd { .. } | Self::RunError { .. })
+        matches!(
+            self,
+            Self::FinalReport { .. }
+                | Self::RunEnd { .. }
+                | Self::RunError { .. }
+                | Self::ChangeSet { .. }
+                | Self::ApplyIntent { .. }
+                | Self::ApplyCommit { .. }
+                | Self::ApplyEnd { .. }
+        )
     }
+}
+
+/// Which way a change set goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplyDirection {
+    /// Into the tree.
+    Apply,
+    /// Out of it again.
+    Undo,
+}
+
+/// What came of an attempt to apply or to undo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApplyOutcome {
+    /// All of it was done.
+    Done,
+    /// It was done but for files that somebody else changed in the middle of it: theirs were kept.
+    DoneExcept,
+    /// Nothing of it was done: what had been done was taken back.
+    RolledBack,
 }
 
 /// In which part of a run something happened.

@@ -214,12 +214,17 @@ impl Record {
                 rewrite(&mut result.artifacts, artifacts);
                 journal_value(receipt, artifacts);
             }
+            Self::RoleReceipt { receipt, .. } => journal_value(receipt, artifacts),
             Self::FinalReport { final_report } => journal_value(final_report, artifacts),
             Self::RunStart { .. }
             | Self::TodoPlan { .. }
             | Self::TodoUpdate { .. }
             | Self::WorkerStart { .. }
             | Self::WorkerError { .. }
+            | Self::ChangeSet { .. }
+            | Self::ApplyIntent { .. }
+            | Self::ApplyCommit { .. }
+            | Self::ApplyEnd { .. }
             | Self::RunEnd { .. }
             | Self::RunError { .. } => {}
         }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::error::JournalError;
 use crate::list::SessionStatus;
+use crate::proposal::ProposalStory;
 use crate::read::{Entry, ReadLimits, Skipped, scan};
 use crate::record::{Phase, Record, RunPlan, TodoDependency, TodoItem};
 
@@ -102,6 +103,9 @@ pub struct WorkerStory {
     pub error: Option<String>,
     /// What the call was granted, used and cost; `null` without one.
     pub receipt: Value,
+    /// What it proposes to change in the project, and what became of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalStory>,
     /// When it was started, in milliseconds since the epoch.
     pub started: Option<u64>,
     /// When it ended, in milliseconds since the epoch.
@@ -175,8 +179,13 @@ impl SessionStory {
 
     fn tell(&mut self, Entry { timestamp, truncated, record }: Entry) {
         self.truncated_records += u64::from(truncated.is_some());
+        // What is applied afterwards is no part of the run's own time.
+        let afterwards =
+            matches!(record, Record::ApplyIntent { .. } | Record::ApplyCommit { .. } | Record::ApplyEnd { .. });
         let run = self.run_of(&record, timestamp);
-        run.updated = run.updated.max(timestamp);
+        if !afterwards {
+            run.updated = run.updated.max(timestamp);
+        }
         let kept = run.tell(timestamp, record);
         self.status = run.status;
         self.omitted += u64::from(kept == Kept::No);
@@ -268,7 +277,12 @@ impl RunStory {
             Record::AgentMessage { .. }
             | Record::WorkerStart { .. }
             | Record::WorkerEnd { .. }
+            | Record::RoleReceipt { .. }
             | Record::WorkerError { .. } => return self.tell_worker(timestamp, record),
+            Record::ChangeSet { .. }
+            | Record::ApplyIntent { .. }
+            | Record::ApplyCommit { .. }
+            | Record::ApplyEnd { .. } => return self.tell_proposal(timestamp, record),
         }
         Kept::Yes
     }
@@ -288,9 +302,16 @@ impl RunStory {
             }
             Record::WorkerEnd { phase, worker, result, receipt } => {
                 let Some(story) = self.worker(&worker, phase, Some(&result.handoff_id)) else { return Kept::No };
-                story.receipt = receipt;
+                // A journal from before there was a record for receipts has it here.
+                if !receipt.is_null() {
+                    story.receipt = receipt;
+                }
                 story.ended = Some(timestamp);
                 story.take(result);
+            }
+            Record::RoleReceipt { phase, worker, handoff_id, receipt } => {
+                let Some(story) = self.worker(&worker, phase, Some(&handoff_id)) else { return Kept::No };
+                story.receipt = receipt;
             }
             Record::WorkerError { phase, worker, handoff_id, code, error } => {
                 if let Some(story) = self.worker(&worker, phase, handoff_id.as_ref()) {
@@ -303,6 +324,24 @@ impl RunStory {
             _ => {}
         }
         Kept::Yes
+    }
+
+    fn tell_proposal(&mut self, timestamp: u64, record: Record) -> Kept {
+        if let Record::ChangeSet { phase, worker, handoff_id, .. } = &record {
+            let Some(story) = self.worker(worker, *phase, Some(handoff_id)) else { return Kept::No };
+            story.proposal = ProposalStory::begun_by(record);
+            return Kept::Yes;
+        }
+        let worker = match &record {
+            Record::ApplyIntent { worker, .. }
+            | Record::ApplyCommit { worker, .. }
+            | Record::ApplyEnd { worker, .. } => worker.clone(),
+            _ => return Kept::Yes,
+        };
+        // The latest proposal of the role.
+        let of_role = self.workers.iter_mut().rev().filter(|story| story.role == worker);
+        let Some(proposal) = of_role.filter_map(|story| story.proposal.as_mut()).next() else { return Kept::No };
+        if proposal.tell(timestamp, record) { Kept::Yes } else { Kept::No }
     }
 
     fn update_todos(
@@ -369,6 +408,7 @@ impl WorkerStory {
             notes: Vec::new(),
             error: None,
             receipt: Value::Null,
+            proposal: None,
             started: None,
             ended: None,
         }

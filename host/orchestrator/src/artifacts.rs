@@ -86,3 +86,14 @@ pub(crate) fn private_file(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content)
 }
+
+/// Writes a file of the operator's alone, in place of one that may be there; it is on the disk when this returns.
+pub(crate) fn replace_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file =
+        tempfile::Builder::new().prefix(".new-").permissions(fs::Permissions::from_mode(0o600)).tempfile_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}

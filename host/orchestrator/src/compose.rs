@@ -2,6 +2,7 @@
 
 use brain_journal::Journal;
 use brain_packet::{ReviewDecision, TaskStatus, Verdict};
+use brain_sandbox::LimitName;
 
 use crate::plan::Plan;
 use crate::report::{REPORT_VERSION, Routing, RunReport, WorkerReport, merge, status};
@@ -86,9 +87,14 @@ fn warnings(everyone: &[&Worked], review: Option<&ReviewDecision>, primary_revie
                 report.role, receipt.files.names_skipped
             ));
         }
-        if receipt.files.quota_refusals > 0 {
-            warnings
-                .push(format!("{}: {} writes were over its artifact quota", report.role, receipt.files.quota_refusals));
+        // Output that was dropped is told below, in bytes.
+        for reached in receipt.reached.iter().filter(|reached| reached.limit != LimitName::Output) {
+            let (limit, times) = (reached.limit, reached.times);
+            warnings.push(format!(
+                "{}: its limit on {limit} ({}) refused something {times} times",
+                report.role,
+                limit.show(reached.value)
+            ));
         }
         if receipt.output.dropped_bytes > 0 {
             warnings

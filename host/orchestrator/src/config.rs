@@ -1,20 +1,26 @@
 //! The operator's configuration: `config.toml` in `BRAIN_HOME`, and `.brain/brain.toml` in a project.
 //!
-//! A project's file comes with the project, from whoever wrote it, so it can only narrow: it adds to what is denied and
-//! lowers limits. What the home's file sets is the ceiling.
+//! A project's file comes with the project, from whoever wrote it, so it can only narrow: it adds to what is denied,
+//! leaves out of what is granted, and lowers limits. What the home's file sets is the ceiling.
 
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use brain_sandbox::{DEFAULT_DENY, Limits};
+use brain_sandbox::{DEFAULT_DENY, Limits, PartialLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::grants::{ByRole, Denied, Granted, ProjectGrants, ProjectPath, Who, by_name, by_role, globs, some_of};
 use crate::toml_file::{TomlError, read};
 
 /// Support workers that run side by side by default.
 pub const DEFAULT_MAX_PARALLEL: usize = 2;
 
-/// `config.toml` and `.brain/brain.toml`.
+/// Notes on what a project's file does; further ones are counted.
+const MAX_NOTES: usize = 16;
+
+/// `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfigFile {
@@ -23,7 +29,27 @@ pub struct ConfigFile {
     /// Files of a project.
     pub files: FilesConfig,
     /// Ceilings of the limits that manifests ask for.
-    pub limits: LimitsConfig,
+    pub limits: PartialLimits,
+    /// What each role is granted in all projects.
+    #[serde(deserialize_with = "by_role")]
+    pub grants: ByRole,
+    /// What holds in one project, by its absolute path.
+    pub projects: BTreeMap<ProjectPath, ProjectGrants>,
+}
+
+/// `.brain/brain.toml`, which can only narrow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProjectFile {
+    /// The run.
+    pub run: RunConfig,
+    /// Files of the project.
+    pub files: FilesConfig,
+    /// Lower ceilings.
+    pub limits: PartialLimits,
+    /// To what the grants of each role are narrowed.
+    #[serde(deserialize_with = "by_role")]
+    pub grants: ByRole,
 }
 
 /// How a run is done.
@@ -40,29 +66,8 @@ pub struct RunConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct FilesConfig {
     /// Deny globs, in addition to the default ones.
+    #[serde(deserialize_with = "globs::denying")]
     pub deny: Vec<String>,
-}
-
-/// Ceilings of limits; what is not given is at its default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LimitsConfig {
-    /// Wall time of a call in milliseconds.
-    pub deadline_ms: Option<u64>,
-    /// Linear memory of a call in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Table elements of a call.
-    pub table_elements: Option<u64>,
-    /// Output of a call that is kept, in bytes.
-    pub output_bytes: Option<u64>,
-    /// Size of a result in bytes.
-    pub result_bytes: Option<u64>,
-    /// Bytes below `/artifacts`.
-    pub artifact_bytes: Option<u64>,
-    /// Files below `/artifacts`.
-    pub artifact_files: Option<u64>,
-    /// Open handles of a call.
-    pub open_handles: Option<u64>,
 }
 
 /// The configuration in force.
@@ -71,23 +76,32 @@ pub struct Config {
     /// Support workers that run side by side.
     pub max_parallel: usize,
     /// Globs that hide a path from every role.
-    pub deny: Vec<String>,
+    pub deny: Vec<Denied>,
     /// Ceilings of limits.
     pub ceiling: Limits,
-    /// What the project's own file hides and lowers, in words.
+    /// Who set a ceiling, by its key; the default holds for the others.
+    caps: BTreeMap<String, Who>,
+    /// What roles are granted.
+    pub granted: Granted,
+    /// What the project's own file hides and lowers, and what it would widen, in words.
     pub by_project: Vec<String>,
     /// The files that were read, for `brain doctor`.
     pub sources: Vec<PathBuf>,
+    /// Projects that the home's file names and that are not there.
+    pub no_projects: Vec<PathBuf>,
 }
 
 impl Default for Config {
     fn default() -> Self {
         Self {
             max_parallel: DEFAULT_MAX_PARALLEL,
-            deny: DEFAULT_DENY.iter().map(|glob| (*glob).to_owned()).collect(),
+            deny: denied(DEFAULT_DENY.iter().map(|glob| (*glob).to_owned()), Who::Default).collect(),
             ceiling: Limits::default(),
+            caps: BTreeMap::new(),
+            granted: Granted::default(),
             by_project: Vec::new(),
             sources: Vec::new(),
+            no_projects: Vec::new(),
         }
     }
 }
@@ -100,50 +114,85 @@ impl Config {
     pub fn load(home: &Path, project: Option<&Path>) -> Result<Self, TomlError> {
         let mut config = Self::default();
         let home = home.join("config.toml");
-        if home.exists() {
-            let file: ConfigFile = read(&home)?;
-            config.ceiling = file.limits.over(&Limits::default());
-            if let Some(n) = file.run.max_parallel {
-                config.max_parallel = n.clamp(1, 64);
-            }
-            config.deny.extend(file.files.deny);
+        if is_there(&home) {
+            config.by_home(read(&home)?, project);
             config.sources.push(home);
         }
-        if let Some(project) = project.map(|p| p.join(".brain/brain.toml")).filter(|p| p.exists()) {
-            let file: ConfigFile = read(&project)?;
-            let ceiling = file.limits.over(&config.ceiling).capped_by(&config.ceiling);
-            if ceiling != config.ceiling {
-                config.by_project.push("the project's .brain/brain.toml lowers limits of roles".into());
-            }
-            config.ceiling = ceiling;
-            if !file.files.deny.is_empty() {
-                let hidden = file.files.deny.join(" ");
-                config.by_project.push(format!("the project's .brain/brain.toml hides files from roles: {hidden}"));
-            }
-            if let Some(n) = file.run.max_parallel {
-                config.max_parallel = n.clamp(1, config.max_parallel);
-            }
-            config.deny.extend(file.files.deny);
+        if let Some(project) = project.map(|p| p.join(".brain/brain.toml")).filter(|p| is_there(p)) {
+            config.narrow(read(&project)?);
             config.sources.push(project);
         }
         Ok(config)
     }
+
+    fn by_home(&mut self, file: ConfigFile, project: Option<&Path>) {
+        self.ceiling = file.limits.over(&Limits::default());
+        self.caps = by_name(&file.limits).into_keys().map(|name| (name, Who::Operator)).collect();
+        if let Some(n) = file.run.max_parallel {
+            self.max_parallel = n.clamp(1, 64);
+        }
+        self.deny.extend(denied(file.files.deny, Who::Operator));
+        self.no_projects =
+            file.projects.keys().map(ProjectPath::as_path).filter(|path| !path.is_dir()).map(Path::to_owned).collect();
+        self.granted = Granted::by_operator(file.grants, file.projects, project);
+    }
+
+    fn narrow(&mut self, file: ProjectFile) {
+        let mut said = Vec::new();
+        let (mut lowered, mut ignored) = (Vec::new(), Vec::new());
+        let ceilings = by_name(&self.ceiling);
+        for (name, cap) in by_name(&file.limits) {
+            match ceilings.get(&name) {
+                Some(ceiling) if cap < *ceiling => lowered.push(name),
+                Some(ceiling) if cap > *ceiling => ignored.push(name),
+                _ => {}
+            }
+        }
+        if !lowered.is_empty() {
+            said.push(format!("lowers limits of roles: {}", some_of(&lowered)));
+        }
+        if !ignored.is_empty() {
+            said.push(format!("would raise limits of roles, which is not applied: {}", some_of(&ignored)));
+        }
+        self.ceiling = file.limits.over(&self.ceiling).capped_by(&self.ceiling);
+        self.caps.extend(lowered.into_iter().map(|name| (name, Who::Project)));
+        if !file.files.deny.is_empty() {
+            said.push(format!("hides files from roles: {}", some_of(&file.files.deny)));
+        }
+        self.deny.extend(denied(file.files.deny, Who::Project));
+        if let Some(n) = file.run.max_parallel {
+            self.max_parallel = n.clamp(1, self.max_parallel);
+        }
+        said.extend(self.granted.narrowed(file.grants));
+        let more = said.len().saturating_sub(MAX_NOTES);
+        said.truncate(MAX_NOTES);
+        if more > 0 {
+            said.push(format!("does {more} more such things"));
+        }
+        self.by_project = said.into_iter().map(|said| format!("the project's .brain/brain.toml {said}")).collect();
+    }
+
+    /// Who set the ceiling of the limit `name`.
+    pub fn capped_by(&self, name: &str) -> Who {
+        self.caps.get(name).copied().unwrap_or(Who::Default)
+    }
+
+    /// The globs that hide a path from every role.
+    pub fn deny_globs(&self) -> impl Iterator<Item = String> + '_ {
+        self.deny.iter().map(|denied| denied.glob.clone())
+    }
 }
 
-impl LimitsConfig {
-    /// `base` with what is given here.
-    fn over(&self, base: &Limits) -> Limits {
-        Limits {
-            deadline_ms: self.deadline_ms.unwrap_or(base.deadline_ms),
-            memory_bytes: self.memory_bytes.unwrap_or(base.memory_bytes),
-            table_elements: self.table_elements.unwrap_or(base.table_elements),
-            output_bytes: self.output_bytes.unwrap_or(base.output_bytes),
-            result_bytes: self.result_bytes.unwrap_or(base.result_bytes),
-            artifact_bytes: self.artifact_bytes.unwrap_or(base.artifact_bytes),
-            artifact_files: self.artifact_files.unwrap_or(base.artifact_files),
-            open_handles: self.open_handles.unwrap_or(base.open_handles),
-        }
+/// Whether there may be anything at `path`: a file that is there and cannot be read is not passed over.
+fn is_there(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(_) => true,
+        Err(e) => !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
     }
+}
+
+fn denied(globs: impl IntoIterator<Item = String>, who: Who) -> impl Iterator<Item = Denied> {
+    globs.into_iter().map(move |glob| Denied { glob, who })
 }
 
 #[cfg(test)]
@@ -166,7 +215,15 @@ mod tests {
         assert_eq!(config.ceiling.deadline_ms, 90_000);
         assert_eq!(config.ceiling.memory_bytes, 1024);
         assert_eq!(config.max_parallel, 3);
-        assert!(config.deny.contains(&".git".to_owned()) && config.deny.contains(&"secret/**".to_owned()));
+        assert!(config.deny_globs().any(|glob| glob == ".git") && config.deny_globs().any(|glob| glob == "secret/**"));
+        assert_eq!(config.capped_by("deadline_ms"), Who::Operator);
+        assert_eq!(config.capped_by("memory_bytes"), Who::Project);
+        assert_eq!(config.capped_by("table_elements"), Who::Default);
+        assert!(
+            config.by_project.iter().any(|said| said.ends_with("not applied: deadline_ms")),
+            "{:?}",
+            config.by_project
+        );
         assert_eq!(config.sources.len(), 2);
         assert!(config.by_project.iter().any(|said| said.ends_with("secret/**")), "{:?}", config.by_project);
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use brain_journal::JournalError;
 use brain_sandbox::SandboxError;
 
+use crate::grants::ConsentError;
 use crate::roles::RoleError;
 use crate::toml_file::TomlError;
 
@@ -59,6 +60,10 @@ pub enum RunError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Config(#[from] TomlError),
+    /// What was confirmed of roles cannot be read or kept.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Consent(#[from] ConsentError),
     /// The journal cannot be written or read.
     #[error(transparent)]
     #[diagnostic(transparent)]

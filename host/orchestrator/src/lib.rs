@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod apply;
 mod artifacts;
 mod compose;
 mod config;
@@ -27,10 +28,13 @@ mod crew;
 mod error;
 mod gate;
 mod git;
+mod grants;
 mod manifest;
 mod patch;
 mod plain_file;
 mod plan;
+mod proposals;
+mod receipts;
 mod references;
 mod report;
 mod roles;
@@ -40,15 +44,25 @@ mod sarif;
 mod schedule;
 mod schemas;
 mod threads;
+mod tighten;
 mod toml_file;
 mod words;
 mod worker;
 
-pub use config::{Config, ConfigFile, DEFAULT_MAX_PARALLEL};
+pub use apply::{ApplyFault, ApplyReport, ApplyResult, Mark, Recovery, apply, recover_interrupted};
+pub use config::{Config, ConfigFile, DEFAULT_MAX_PARALLEL, ProjectFile};
 pub use error::RunError;
 pub use git::{ChangedFile, Changes, GitView, MAX_DIFF_BYTES, MAX_DIFF_FILES, MAX_GIT_TIME, view as git_view};
-pub use manifest::{Context, Files, Manifest, Routing as ManifestRouting};
+pub use grants::{
+    Asks, ByRole, Confirmation, Confirmed, ConsentError, Decision, Denied, EffectiveGrant, Granted, How, LimitGrant,
+    MAX_CONFIRMED_BYTES, MAX_GLOBS, ProjectGrants, ProjectPath, RoleGrants, Who, plainest,
+};
+pub use manifest::{Context, Files, Manifest, Routing as ManifestRouting, Wasi};
 pub use plan::{Plan, PlanPhase, WorkerPlan};
+pub use proposals::{
+    LAST, Proposal, ProposalError, ProposedChanges, ShownProposal, figures, proposal, proposals, session,
+};
+pub use receipts::{DEFAULT_RECEIPT_SESSIONS, KeptReceipt, MAX_RECEIPTS, PastCalls, past_calls, receipts};
 pub use references::MAX_REFERENCES;
 pub use report::{Fault, REPORT_VERSION, ReportFinding, Routing, RunReport, RunStatus, WorkerReport};
 pub use roles::{Catalogue, Installed, Origin, RoleError, read_component};
@@ -57,4 +71,5 @@ pub use run::{Event, Orchestrator, Preview, open_project};
 pub use sarif::sarif;
 pub use schemas::schemas;
 pub use threads::{MAX_FIELD_CHARS, MAX_SNAPSHOT_CHARS};
-pub use toml_file::{MAX_TOML_BYTES, TomlError};
+pub use tighten::{Advice, GlobAdvice, LimitAdvice, MAX_NARROWED_FOLDERS, Tightened, tighten};
+pub use toml_file::{MAX_TOML_BYTES, TomlError, nearest};

@@ -1,9 +1,14 @@
 //! `role.toml`: what a role is, and what it asks for.
 
+use std::path::Path;
+
 use brain_packet::RoleName;
 use brain_sandbox::Limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::grants::globs;
+use crate::toml_file::{TomlError, parse};
 
 /// The manifest of a role. It asks; what the role gets is what the operator and the handoff grant of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +30,9 @@ pub struct Manifest {
     /// Context that it makes use of.
     #[serde(default)]
     pub context: Context,
+    /// Parts of WASI that it asks for.
+    #[serde(default)]
+    pub wasi: Wasi,
     /// When it is called.
     #[serde(default)]
     pub routing: Routing,
@@ -33,14 +41,39 @@ pub struct Manifest {
     pub limits: Limits,
 }
 
-/// Files of the project that a role asks for.
+impl Manifest {
+    /// Parses the text of a `role.toml`.
+    ///
+    /// # Errors
+    /// [`TomlError::Invalid`], with the line.
+    pub fn parse(text: &str) -> Result<Self, TomlError> {
+        parse(Path::new("role.toml"), text)
+    }
+}
+
+/// Files of the project that a role asks for. Globs are relative to the project, with `/` between names; one without
+/// wildcards that names a folder covers all below it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Files {
-    /// Read globs, relative to the project. None asked: no workspace.
+    /// Globs of files to read. None asked, and none to write: no workspace.
+    #[serde(deserialize_with = "globs::list")]
     pub read: Vec<String>,
-    /// Whether it asks to see what `.gitignore` excludes.
+    /// Globs of files to change; what it may write it may read, too. Nothing is granted unless the operator grants it.
+    #[serde(deserialize_with = "globs::list")]
+    pub write: Vec<String>,
+    /// Whether it asks to see what `.gitignore` excludes. Not granted unless the operator grants it.
     pub gitignored: bool,
+}
+
+/// Parts of WASI that a role has only when the operator grants them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Wasi {
+    /// The time of day. Without it time stands still.
+    pub wall_clock: bool,
+    /// Entropy of the system. Without it random numbers follow from the handoff.
+    pub random: bool,
 }
 
 /// Context files that a role makes use of.

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::PlanPhase;
+use crate::proposals::ProposedChanges;
 use crate::route::Clarification;
 
 /// Version of the report's form. It changes when a reader of an older one would misread it.
@@ -123,6 +124,9 @@ pub struct WorkerReport {
     /// Why it did not return by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
+    /// What it proposes to change in the project, when it proposes something. `brain diff` shows it, `brain apply` applies it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ProposedChanges>,
     /// What it was granted, did and used; absent when it was never called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<Receipt>,

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use brain_packet::RoleName;
-use brain_sandbox::{GlobError, GlobLayer, MAX_COMPONENT_BYTES, show_bytes};
+use brain_sandbox::{MAX_COMPONENT_BYTES, show_bytes};
 
 use crate::manifest::Manifest;
 use crate::plain_file;
@@ -61,7 +61,6 @@ impl Installed {
         if manifest.component.contains(['/', '\\']) || manifest.component.starts_with('.') {
             return Err(RoleError::Component { folder: folder.to_owned(), component: manifest.component });
         }
-        GlobLayer::new("manifest", manifest.files.read.iter().cloned()).check()?;
         Ok(Self { manifest, folder: folder.to_owned(), origin })
     }
 
@@ -86,10 +85,18 @@ pub enum RoleError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Manifest(#[from] TomlError),
-    /// It asks for files by a glob that is none.
-    #[error(transparent)]
-    #[diagnostic(transparent)]
-    Glob(#[from] GlobError),
+    /// It asks for more than was confirmed of it.
+    #[error("the role `{role}` asks for more than was confirmed: {beyond}")]
+    #[diagnostic(
+        code("role.widened"),
+        help("look at it with `brain role inspect {role}`; if it should have that, `brain role confirm {role}`")
+    )]
+    Widened {
+        /// The role.
+        role: RoleName,
+        /// What is more, in words.
+        beyond: String,
+    },
     /// Its folder has another name than its manifest.
     #[error("the role in {} calls itself `{name}`", folder.display())]
     #[diagnostic(code("role.name"), help("give the folder the role's name"))]

@@ -17,10 +17,11 @@ use crate::config::Config;
 use crate::crew::Crew;
 use crate::error::RunError;
 use crate::git;
+use crate::grants::{Confirmed, consent};
 use crate::plan::{Plan, PlanPhase, SOURCE, WorkerPlan};
 use crate::references::{self, References};
 use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus};
-use crate::roles::{Catalogue, Installed};
+use crate::roles::{Catalogue, Installed, Origin};
 use crate::route::{Clarification, Routed, route};
 use crate::worker::{Bench, CHANGES, ContextFile, Git};
 
@@ -32,6 +33,8 @@ const MAX_NAMED: usize = 8;
 pub enum Event {
     /// The plan is made.
     Planned(Box<Plan>),
+    /// A role that the operator added is used for the first time: what it asks for is confirmed from now on.
+    FirstUse(RoleName),
     /// A role is being loaded; the first time it is compiled, which takes its time.
     Loading(RoleName),
     /// A worker is called.
@@ -73,7 +76,14 @@ impl Orchestrator {
     pub fn preview(&self, request: &str) -> Result<Preview, RunError> {
         let request = checked(request)?;
         let references = references::resolve(request, &self.project, &self.home);
-        self.plan(request, &references)
+        let mut preview = self.plan(request, &references)?;
+        if let Preview::Plan(plan) = &mut preview {
+            let confirmed = Confirmed::read(&self.home)?;
+            let refused = self.roles_of(plan).filter_map(|role| confirmed.allows(role).err());
+            let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
+            plan.missing.extend(refused);
+        }
+        Ok(preview)
     }
 
     fn plan(&self, request: &str, references: &References) -> Result<Preview, RunError> {
@@ -230,7 +240,7 @@ impl Orchestrator {
         self.record_plan(journal, request, &plan, &named)?;
         watch(Event::Planned(Box::new(plan.clone())));
 
-        let loaded = self.load(&plan, watch);
+        let loaded = self.load(&plan, watch)?;
         let bench = Bench {
             project: &self.project,
             home: &self.home,
@@ -296,7 +306,8 @@ impl Orchestrator {
         let everything = WorkspaceGrant {
             root: self.project.clone(),
             read: vec![GlobLayer::new("everything", ["**"])],
-            deny: self.config.deny.clone(),
+            write: Vec::new(),
+            deny: self.config.deny_globs().collect(),
             honour_gitignore: false,
             tracked: Arc::clone(tracked),
         };
@@ -312,16 +323,31 @@ impl Orchestrator {
         self.catalogue.iter().find(|installed| installed.manifest.name == *role)
     }
 
-    /// Loads the roles of a plan side by side: the first time, each is compiled.
-    fn load(&self, plan: &Plan, watch: &(dyn Fn(Event) + Sync)) -> Vec<Result<Role, Fault>> {
+    /// The roles of a plan, as far as they are installed.
+    fn roles_of<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = &'a Installed> + Clone {
+        plan.workers.iter().filter_map(|worker| self.manifest_of(&worker.role))
+    }
+
+    /// Loads the roles of a plan side by side: the first time, each is compiled. One that asks for more than was
+    /// confirmed of it is not loaded.
+    fn load(&self, plan: &Plan, watch: &(dyn Fn(Event) + Sync)) -> Result<Vec<Result<Role, Fault>>, RunError> {
+        let consent = consent(&self.home, self.roles_of(plan))?;
+        for role in self.roles_of(plan).filter(|role| role.origin != Origin::Shipped) {
+            if consent.pinned.contains(&role.manifest.name) {
+                watch(Event::FirstUse(role.manifest.name.clone()));
+            }
+        }
         let load = |worker: &WorkerPlan| -> Result<Role, Fault> {
+            if let Some(refused) = consent.refused.get(&worker.role) {
+                return Err(fault(refused));
+            }
             watch(Event::Loading(worker.role.clone()));
             let installed = self.catalogue.get(worker.role.as_str()).map_err(|e| fault(&e))?;
             let bytes = installed.bytes().map_err(|e| fault(&e))?;
             self.sandbox.load(&worker.role, &bytes).map_err(|e: LoadError| fault(&e))
         };
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = plan.workers.iter().map(|worker| scope.spawn(move || load(worker))).collect();
+        let loaded = std::thread::scope(|scope| {
+            let threads: Vec<_> = plan.workers.iter().map(|worker| scope.spawn(|| load(worker))).collect();
             threads
                 .into_iter()
                 .map(|thread| {
@@ -334,7 +360,8 @@ impl Orchestrator {
                     })
                 })
                 .collect()
-        })
+        });
+        Ok(loaded)
     }
 }
 

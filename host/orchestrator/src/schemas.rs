@@ -1,14 +1,19 @@
 //! The published schemas, generated from the types that read and write the files.
 
+use brain_changes::ChangeSet;
 use brain_packet::{HandoffPacket, WorkerResult};
 use brain_sandbox::{CheckReport, Receipt};
 use schemars::{JsonSchema, schema_for};
 
-use crate::config::ConfigFile;
+use crate::apply::ApplyReport;
+use crate::config::{ConfigFile, ProjectFile};
+use crate::grants::{Confirmed, EffectiveGrant};
 use crate::manifest::Manifest;
 use crate::plan::Plan;
+use crate::proposals::ShownProposal;
 use crate::report::RunReport;
 use crate::route::Clarification;
+use crate::tighten::Tightened;
 
 /// Every published schema: its file name, and its text.
 pub fn schemas() -> Vec<(&'static str, String)> {
@@ -18,14 +23,21 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         text
     }
     vec![
+        ("apply-report.schema.json", text::<ApplyReport>()),
+        ("change-set.schema.json", text::<ChangeSet>()),
         ("check-report.schema.json", text::<CheckReport>()),
         ("clarification.schema.json", text::<Clarification>()),
         ("config.schema.json", text::<ConfigFile>()),
+        ("confirmed.schema.json", text::<Confirmed>()),
+        ("effective-grant.schema.json", text::<EffectiveGrant>()),
         ("handoff-packet.schema.json", text::<HandoffPacket>()),
+        ("project.schema.json", text::<ProjectFile>()),
+        ("proposal.schema.json", text::<ShownProposal>()),
         ("receipt.schema.json", text::<Receipt>()),
         ("role.schema.json", text::<Manifest>()),
         ("run-plan.schema.json", text::<Plan>()),
         ("run-report.schema.json", text::<RunReport>()),
+        ("tightened.schema.json", text::<Tightened>()),
         ("worker-result.schema.json", text::<WorkerResult>()),
     ]
 }

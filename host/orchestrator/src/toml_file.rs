@@ -1,12 +1,10 @@
 //! TOML files that people write: read whole or not at all, with the line of what is wrong and the key that was meant.
 
-use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
+use brain_sandbox::show_bytes;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use crate::plain_file;
 
@@ -27,12 +25,14 @@ pub enum TomlError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// It is larger than [`MAX_TOML_BYTES`].
-    #[error("{} is larger than {} KiB", path.display(), MAX_TOML_BYTES >> 10)]
+    /// It is larger than such a file may be.
+    #[error("{} is larger than {}", path.display(), show_bytes(*limit))]
     #[diagnostic(code("config.too-large"), help("is it the right file?"))]
     TooLarge {
         /// The file.
         path: PathBuf,
+        /// Bytes that it may have.
+        limit: u64,
     },
     /// It is not TOML, or has a key or value that does not belong.
     #[error("{}:{line}: {problem}", path.display())]
@@ -49,17 +49,25 @@ pub enum TomlError {
     },
 }
 
-/// Reads a TOML file.
+/// Reads a TOML file of up to [`MAX_TOML_BYTES`].
 ///
 /// # Errors
 /// Every [`TomlError`].
-pub fn read<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, TomlError> {
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<T, TomlError> {
+    read_up_to(path, MAX_TOML_BYTES)
+}
+
+/// Reads a TOML file of up to `limit` bytes.
+///
+/// # Errors
+/// Every [`TomlError`].
+pub fn read_up_to<T: DeserializeOwned>(path: &Path, limit: u64) -> Result<T, TomlError> {
     let unreadable = |source| TomlError::Unreadable { path: path.to_owned(), source };
     let mut text = String::new();
     let file = plain_file::open(path).map_err(unreadable)?;
-    file.take(MAX_TOML_BYTES + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if text.len() as u64 > MAX_TOML_BYTES {
-        return Err(TomlError::TooLarge { path: path.to_owned() });
+    file.take(limit.saturating_add(1)).read_to_string(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > limit {
+        return Err(TomlError::TooLarge { path: path.to_owned(), limit });
     }
     parse(path, &text)
 }
@@ -68,54 +76,41 @@ pub fn read<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, TomlErro
 ///
 /// # Errors
 /// [`TomlError::Invalid`].
-pub fn parse<T: DeserializeOwned + JsonSchema>(path: &Path, text: &str) -> Result<T, TomlError> {
+pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
         let problem = error.message().to_owned();
-        let help = unknown_key(&problem)
-            .map_or_else(|| "see the published schema of this file".to_owned(), |key| suggest::<T>(key));
+        let help = unknown_key(&problem).unwrap_or_else(|| "see the published schema of this file".to_owned());
         TomlError::Invalid { path: path.to_owned(), line, problem, help }
     })
 }
 
-/// The key that serde calls unknown.
-fn unknown_key(problem: &str) -> Option<&str> {
-    problem.strip_prefix("unknown field `")?.split_once('`').map(|(key, _)| key)
+/// What to write instead of a key that serde calls unknown: the nearest of those that it says belong there.
+fn unknown_key(problem: &str) -> Option<String> {
+    let (key, rest) = problem.strip_prefix("unknown field `")?.split_once('`')?;
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    Some(match nearest(key, known.iter().copied()) {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("the keys here are: {}", known.join(", ")),
+    })
 }
 
-fn suggest<T: JsonSchema>(key: &str) -> String {
-    let mut known = BTreeSet::new();
-    collect_keys(&schemars::schema_for!(T).to_value(), &mut known);
-    let nearest = known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(key, name), name))
+/// The name that `wrong` was most likely meant to be, if any is alike.
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .filter(|(alike, _)| *alike >= ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((_, name)) => format!("did you mean `{name}`?"),
-        None => format!("the keys are: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// Every property name in a schema.
-fn collect_keys(schema: &Value, into: &mut BTreeSet<String>) {
-    match schema {
-        Value::Object(map) => {
-            if let Some(Value::Object(properties)) = map.get("properties") {
-                into.extend(properties.keys().cloned());
-            }
-            map.values().for_each(|value| collect_keys(value, into));
-        }
-        Value::Array(items) => items.iter().for_each(|value| collect_keys(value, into)),
-        _ => {}
-    }
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::grants::MAX_GLOBS;
     use crate::manifest::Manifest;
 
     fn fault(text: &str) -> String {
@@ -131,6 +126,38 @@ mod tests {
         let fault = fault(&text);
         assert!(fault.contains("role.toml:7: unknown field `deadline`"), "{fault}");
         assert!(fault.contains("did you mean `deadline_ms`?"), "{fault}");
+    }
+
+    #[test]
+    fn the_nearest_key_is_one_of_the_table_that_the_wrong_one_stands_in() {
+        // `reads` is a key too, of another table.
+        let fault = fault(&format!("{HEAD}[files]\nreads = [\"**\"]\n"));
+        assert!(fault.contains("role.toml:7:") && fault.contains("did you mean `read`?"), "{fault}");
+    }
+
+    #[test]
+    fn a_key_like_no_other_is_answered_with_those_that_there_are() {
+        let fault = fault(&format!("{HEAD}[wasi]\nzzz = 1\n"));
+        assert!(fault.contains("role.toml:7:") && fault.contains("the keys here are: wall_clock, random"), "{fault}");
+    }
+
+    #[test]
+    fn a_glob_that_cannot_be_used_names_its_own_line() {
+        for (globs, line, why) in [
+            ("read = [\"src/**\", \"/etc/**\"]", 7, "absolute"),
+            ("read = [\n  \"src/**\",\n  \"a/../b\",\n]", 9, "`..`"),
+            ("write = [\n\n  \"\"]", 9, "empty"),
+        ] {
+            let fault = fault(&format!("{HEAD}[files]\n{globs}\n"));
+            assert!(fault.contains(&format!("role.toml:{line}: ")) && fault.contains(why), "{fault}");
+        }
+    }
+
+    #[test]
+    fn globs_are_bounded_in_number() {
+        let many = "\"a\",".repeat(MAX_GLOBS + 1);
+        let fault = fault(&format!("{HEAD}[files]\nread = [{many}]\n"));
+        assert!(fault.contains("more than 4096 globs"), "{fault}");
     }
 
     #[test]

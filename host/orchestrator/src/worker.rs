@@ -4,22 +4,26 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use brain_changes::{ChangeSet, Contents};
 use brain_journal::{ArtifactDigests, Journal, Phase, Record, TodoItem, journal_result};
 use brain_packet::{
     AgentMessage, AgentTaskContext, ContextRef, ContextRefKind, HandoffId, HandoffPacket, MessageId, RoleName, TaskId,
     TaskStatus, WorkerResult, normalise,
 };
 use brain_sandbox::{
-    CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Limits, Receipt, Role, Run, WORKSPACE, WorkspaceGrant,
+    CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Receipt, Role, Run, WORKSPACE, WorkspaceGrant,
 };
+use serde_json::Value;
 
 use crate::artifacts::{collect, private_file, private_folder};
 use crate::config::Config;
 use crate::error::RunError;
 use crate::gate::gate_review;
 use crate::git::{ChangedFile, Changes};
+use crate::grants::{EffectiveGrant, Who};
 use crate::manifest::Manifest;
 use crate::plan::PlanPhase;
+use crate::proposals::{self, ProposedChanges};
 use crate::report::{Fault, WorkerReport};
 
 /// Name of the change below `/context`.
@@ -108,7 +112,8 @@ impl Bench<'_> {
     /// Hands one job over and waits for its end. Fails only when a record or a file of Brain's own cannot be written.
     pub(crate) fn work(&self, job: &Job<'_>) -> Result<Worked, RunError> {
         let name = job.role.name();
-        let workspace = self.workspace(job);
+        let grant = self.grant(job);
+        let workspace = self.workspace(&grant);
         let (diff, not_shown) = self.diff(job, workspace.as_ref());
         let handoff = self.handoff(job, diff.as_ref());
         let private = self.folder(self.journal.paths().private().join(name.as_str()))?;
@@ -127,11 +132,18 @@ impl Bench<'_> {
         let artifacts = self.folder(private.join("artifacts"))?;
         self.started(job, &handoff)?;
         let run = job.role.run(Call {
-            handoff: &handoff,
-            files: FileGrants { workspace, context: Some(context), artifacts: Some(artifacts.clone()) },
-            limits: effective_limits(job.manifest, self.config),
+            files: FileGrants {
+                workspace,
+                context: Some(context),
+                artifacts: Some(artifacts.clone()),
+                staging: Some(private.clone()),
+                contents: Some(self.journal.paths().contents()),
+            },
+            limits: grant.in_force().clone(),
+            ambient: grant.ambient(),
             log: Some(private.join("output.log")),
             cancel: self.cancel.clone(),
+            ..Call::new(&handoff)
         });
         self.ended(job, &handoff, run, &artifacts, not_shown)
     }
@@ -181,17 +193,19 @@ impl Bench<'_> {
         handoff
     }
 
-    /// The effective grant: what the manifest asks, of what the handoff names, less what the operator denies.
-    fn workspace(&self, job: &Job<'_>) -> Option<WorkspaceGrant> {
-        let files = &job.manifest.files;
-        if files.read.is_empty() {
-            return None;
-        }
-        Some(WorkspaceGrant {
+    /// What the role may do: what its manifest asks, of what the operator grants and the handoff names.
+    fn grant(&self, job: &Job<'_>) -> EffectiveGrant {
+        EffectiveGrant::new(job.manifest, self.config).narrowed(&handoff_layer(&job.named))
+    }
+
+    /// The part of a grant that is the project's files.
+    fn workspace(&self, grant: &EffectiveGrant) -> Option<WorkspaceGrant> {
+        grant.has_workspace().then(|| WorkspaceGrant {
             root: self.project.to_owned(),
-            read: vec![GlobLayer::new("manifest", files.read.iter().cloned()), handoff_layer(&job.named)],
-            deny: self.config.deny.iter().cloned().chain(self.home_in_project()).collect(),
-            honour_gitignore: !files.gitignored,
+            read: grant.read.clone(),
+            write: grant.write_layers().to_vec(),
+            deny: self.config.deny_globs().chain(self.home_in_project()).collect(),
+            honour_gitignore: !grant.gitignored.effective,
             tracked: Arc::clone(&self.git.tracked),
         })
     }
@@ -252,7 +266,8 @@ impl Bench<'_> {
         artifacts: &Path,
         not_shown: Vec<String>,
     ) -> Result<Worked, RunError> {
-        let Run { mut result, ended, receipt } = run;
+        let Run { mut result, ended, changes, mut receipt } = run;
+        name_role(&mut receipt);
         if job.role.name().as_str() == REVIEW {
             result = normalise::expect_review(result);
         }
@@ -266,12 +281,14 @@ impl Bench<'_> {
             path: store,
             source,
         })?;
+        let proposed = self.keep_changes(&job.seat(), handoff, &changes)?;
         let fault = (ended != Ended::Returned).then(|| Fault {
             code: ended.code().into(),
             message: ended.message(),
             remedy: self.remedy(job.manifest, &ended),
         });
-        let worked = self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)?;
+        let mut worked = self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)?;
+        worked.report.changes = proposed;
         Ok(Worked { not_shown, ..worked })
     }
 
@@ -314,11 +331,19 @@ impl Bench<'_> {
                 error: fault.message.clone(),
             })?;
         }
-        let value = serde_json::to_value(&receipt).unwrap_or_default();
-        self.journal.append_with(
-            &Record::WorkerEnd { phase, worker: worker.clone(), result: result.clone(), receipt: value },
-            digests,
-        )?;
+        if let Some(receipt) = &receipt {
+            self.journal.append_with(
+                &Record::RoleReceipt {
+                    phase,
+                    worker: worker.clone(),
+                    handoff_id: handoff.id.clone(),
+                    receipt: serde_json::to_value(receipt).unwrap_or_default(),
+                },
+                digests,
+            )?;
+        }
+        let end = Record::WorkerEnd { phase, worker: worker.clone(), result: result.clone(), receipt: Value::Null };
+        self.journal.append_with(&end, digests)?;
         let status = result.progress.status;
         let error = fault.as_ref().map(|f| f.message.clone());
         self.todo(seat, status, Some(result.summary.clone()).filter(|_| error.is_none()), error)?;
@@ -337,11 +362,41 @@ impl Bench<'_> {
                 findings: result.findings.len(),
                 notes: result.notes.clone(),
                 fault,
+                changes: None,
                 receipt,
             },
             result,
             not_shown: Vec::new(),
         })
+    }
+
+    /// Keeps what a role proposes to change with the session. Nothing is kept of a proposal of nothing.
+    fn keep_changes(
+        &self,
+        seat: &Seat<'_>,
+        handoff: &HandoffPacket,
+        changes: &ChangeSet,
+    ) -> Result<Option<ProposedChanges>, RunError> {
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        let paths = self.journal.paths();
+        let kept = Contents::open(paths.contents())
+            .map_err(std::io::Error::other)
+            .and_then(|contents| proposals::keep(paths, seat.role, changes, &contents));
+        kept.map_err(|source| RunError::State { what: "a proposed change", path: paths.changes(), source })?;
+        let proposed = ProposedChanges::of(changes);
+        self.journal.append(&Record::ChangeSet {
+            phase: seat.phase.into(),
+            worker: seat.role.clone(),
+            handoff_id: handoff.id.clone(),
+            digest: proposed.digest.clone(),
+            files: proposed.files,
+            added_lines: proposed.added_lines,
+            removed_lines: proposed.removed_lines,
+            folders: proposed.folders,
+        })?;
+        Ok(Some(proposed))
     }
 
     fn todo(
@@ -365,8 +420,16 @@ impl Bench<'_> {
     }
 }
 
+/// The edits that would grant what was denied name the role; the sandbox does not know which one a grant is for.
+fn name_role(receipt: &mut Receipt) {
+    let role = receipt.role.to_string();
+    for fix in receipt.files.denied.iter_mut().filter_map(|denial| denial.fix.as_mut()) {
+        *fix = fix.replace("<role>", &role);
+    }
+}
+
 /// What a handoff names of the project, as globs: `/workspace` is all of it, anything below is itself and all below that.
-fn handoff_layer(refs: &[ContextRef]) -> GlobLayer {
+pub(crate) fn handoff_layer(refs: &[ContextRef]) -> GlobLayer {
     let below = format!("{WORKSPACE}/");
     let mut globs = Vec::new();
     for reference in refs {
@@ -381,11 +444,11 @@ fn handoff_layer(refs: &[ContextRef]) -> GlobLayer {
             globs.push(literal);
         }
     }
-    GlobLayer::new("handoff", globs)
+    GlobLayer::new(Who::Handoff.as_str(), globs)
 }
 
 /// A glob that matches `path` and nothing else.
-fn escape(path: &str) -> String {
+pub(crate) fn escape(path: &str) -> String {
     let mut glob = String::with_capacity(path.len());
     for c in path.chars() {
         match c {
@@ -413,11 +476,6 @@ fn message_id(handoff: &HandoffPacket, direction: &str) -> MessageId {
 #[allow(clippy::unwrap_used, reason = "see the comment above the callers; a test covers the longest names")]
 fn named<T: std::str::FromStr<Err = brain_packet::IdError>>(id: &str) -> T {
     id.parse().unwrap()
-}
-
-/// The limits that a role runs under.
-pub(crate) fn effective_limits(manifest: &Manifest, config: &Config) -> Limits {
-    manifest.limits.capped_by(&config.ceiling)
 }
 
 #[cfg(test)]

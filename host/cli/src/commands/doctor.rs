@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use brain_orchestrator::{Config, git_view, open_project};
+use brain_orchestrator::{Config, Confirmed, Who, git_view, nearest, open_project};
 use brain_sandbox::{CancelToken, LimitName, Sandbox, SandboxConfig, show_bytes};
 use serde::Serialize;
 
 use crate::args::PlaceArgs;
 use crate::exit::{Exit, Outcome, print, print_json};
 use crate::show;
+
+/// Doubtful grants that are told one by one.
+const MAX_DOUBTS: usize = 32;
 
 /// How one check came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -48,6 +51,7 @@ pub struct Diagnosis {
 /// Checks everything, and fails when something does not work.
 pub fn doctor(place: &PlaceArgs, json: bool) -> Outcome {
     let mut checks = vec![home(place), config(place), project(place), git(&place.project)];
+    checks.extend(grants(place));
     checks.extend(roles(place));
     checks.push(cache(place));
     let status = checks.iter().map(|c| c.status).max().unwrap_or(Health::Ok);
@@ -98,6 +102,44 @@ fn config(place: &PlaceArgs) -> Checked {
             bad("config", Health::Error, e.to_string(), help)
         }
     }
+}
+
+/// Grants that grant nothing, since what they name is not there, and roles that are not called until they are confirmed.
+fn grants(place: &PlaceArgs) -> Vec<Checked> {
+    let (Ok(home), Ok(catalogue)) = (place.home(), place.catalogue()) else { return Vec::new() };
+    let mut checks = Vec::new();
+    if let Ok(config) = Config::load(&home, Some(&place.project)) {
+        let known: Vec<&str> = catalogue.iter().map(|role| role.manifest.name.as_str()).collect();
+        for (role, who) in config.granted.roles().filter(|(role, _)| !known.contains(&role.as_str())) {
+            let fix = match nearest(role.as_str(), known.iter().copied()) {
+                Some(name) => format!("did you mean `{name}`?"),
+                None => "`brain role list` shows the roles that there are".to_owned(),
+            };
+            let file = if who == Who::Project { "the project's .brain/brain.toml" } else { "config.toml" };
+            checks.push(bad("grants", Health::Warning, format!("{file}: there is no role `{role}` to grant to"), fix));
+        }
+        for path in &config.no_projects {
+            let message = format!("config.toml: there is no project {} to grant in", path.display());
+            checks.push(bad("grants", Health::Warning, message, "correct the path, or take it out"));
+        }
+    }
+    match Confirmed::read(&home) {
+        Err(e) => {
+            let help = miette::Diagnostic::help(&e).map(|h| h.to_string()).unwrap_or_default();
+            checks.push(bad("confirmed", Health::Error, e.to_string(), help));
+        }
+        Ok(confirmed) => checks.extend(catalogue.iter().filter_map(|role| confirmed.allows(role).err()).map(|e| {
+            let help = miette::Diagnostic::help(&e).map(|h| h.to_string()).unwrap_or_default();
+            bad("confirmed", Health::Warning, e.to_string(), help)
+        })),
+    }
+    let more = checks.len().saturating_sub(MAX_DOUBTS);
+    checks.truncate(MAX_DOUBTS);
+    if more > 0 {
+        let message = format!("{more} more grants are in doubt");
+        checks.push(bad("grants", Health::Warning, message, "correct those above first"));
+    }
+    checks
 }
 
 fn project(place: &PlaceArgs) -> Checked {

@@ -1,12 +1,15 @@
-//! `brain role list | inspect | check | run`.
+//! `brain role list | inspect | check | run`; `confirm` has a file of its own.
 
 use std::path::Path;
 
-use brain_orchestrator::{Catalogue, Config, Installed, Origin, RunError, read_component};
-use brain_sandbox::{CheckReport, Digest, Limits};
+use brain_orchestrator::{
+    Catalogue, Config, Confirmation, Confirmed, EffectiveGrant, Installed, Origin, RunError, read_component,
+};
+use brain_sandbox::{CheckReport, Digest};
 use serde::Serialize;
 
 use crate::args::{PlaceArgs, RoleCommand};
+use crate::commands::confirm::confirm;
 use crate::commands::run::conclude;
 use crate::exit::{Exit, Failure, Outcome, print, print_json};
 use crate::show::{self, Progress};
@@ -16,6 +19,7 @@ pub fn role(place: &PlaceArgs, command: &RoleCommand) -> Outcome {
     match command {
         RoleCommand::List { json } => list(place, *json),
         RoleCommand::Inspect { role, json } => inspect(place, role, *json),
+        RoleCommand::Confirm { role, yes } => confirm(place, role, *yes),
         RoleCommand::Check { component, json } => check(place, component, *json),
         RoleCommand::Run { role, goal, refs, json, output } => {
             let brain = place.orchestrator()?;
@@ -88,12 +92,12 @@ pub struct Inspected<'a> {
     pub digest: Digest,
     /// Size of its component.
     pub bytes: usize,
-    /// The operator's deny globs.
-    pub deny: &'a [String],
-    /// The operator's ceilings.
-    pub ceiling: &'a Limits,
-    /// The limits that are in force: what it asks, under the ceilings.
-    pub effective: Limits,
+    /// What it asks, what it is granted here before a handoff narrows it, and who said so.
+    pub grant: EffectiveGrant,
+    /// What was confirmed of it; nothing before its first use.
+    pub confirmed: Option<&'a Confirmation>,
+    /// In what it asks for more than was confirmed, so that it is not called.
+    pub beyond: Vec<String>,
     /// The contract check.
     pub check: CheckReport,
 }
@@ -103,6 +107,7 @@ fn inspect(place: &PlaceArgs, name: &str, json: bool) -> Outcome {
     let role = find(&catalogue, name)?;
     let home = place.home()?;
     let config = Config::load(&home, Some(&place.project)).map_err(RunError::from)?;
+    let confirmed = Confirmed::read(&home).map_err(RunError::from)?;
     let bytes = role.bytes().map_err(RunError::from)?;
     let inspected = Inspected {
         origin: role.origin.to_string(),
@@ -110,9 +115,9 @@ fn inspect(place: &PlaceArgs, name: &str, json: bool) -> Outcome {
         manifest: &role.manifest,
         digest: Digest::of(&bytes),
         bytes: bytes.len(),
-        deny: &config.deny,
-        ceiling: &config.ceiling,
-        effective: role.manifest.limits.capped_by(&config.ceiling),
+        grant: EffectiveGrant::new(&role.manifest, &config),
+        confirmed: confirmed.of(&role.manifest.name),
+        beyond: confirmed.beyond(role),
         check: place.sandbox()?.check(&bytes),
     };
     if json {
@@ -123,7 +128,7 @@ fn inspect(place: &PlaceArgs, name: &str, json: bool) -> Outcome {
     Ok(if inspected.check.passed() { Exit::Done } else { Exit::Failed })
 }
 
-fn find<'a>(catalogue: &'a Catalogue, name: &str) -> Result<&'a Installed, Failure> {
+pub(super) fn find<'a>(catalogue: &'a Catalogue, name: &str) -> Result<&'a Installed, Failure> {
     catalogue.get(name).map_err(|e| RunError::from(e).into())
 }
 

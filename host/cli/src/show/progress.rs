@@ -37,6 +37,9 @@ impl Progress {
                 let with = if support.is_empty() { String::new() } else { format!(", with {}", support.join(", ")) };
                 self.say(&format!("{primary} answers{with}"));
             }
+            Event::FirstUse(role) => {
+                self.say(&format!("{role}: used for the first time; what it asks for is confirmed from now on"));
+            }
             Event::Loading(role) => self.at(&role, "loading (compiled on first use)"),
             Event::Started(role, phase) => {
                 let part = match phase {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport};
-use brain_packet::{ContextRefKind, ReviewDecision, Severity, Verdict};
+use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport, figures};
+use brain_packet::{ContextRefKind, ReviewDecision, SessionId, Severity, Verdict};
 use brain_sandbox::{GlobLayer, Receipt, show_bytes};
 
 use super::style::{block, count, faint, heading, line, severity, status};
@@ -13,6 +13,8 @@ use super::style::{block, count, faint, heading, line, severity, status};
 const MAX_FINDINGS: usize = 60;
 /// Files worth reading that a report shows for each role.
 const MAX_FILES: usize = 12;
+/// Denials that a report shows for each role; the rest is counted, and the receipt has it.
+const MAX_DENIALS: usize = 3;
 /// Risks, questions and the like that a report shows of each list.
 const MAX_ITEMS: usize = 12;
 
@@ -41,7 +43,7 @@ pub fn report(report: &RunReport) -> String {
     files(put, report);
     if !report.workers.is_empty() {
         let _ = writeln!(put, "\n{}", heading("Roles"));
-        report.workers.iter().for_each(|w| worker(put, w));
+        report.workers.iter().for_each(|w| worker(put, w, &report.session_id));
     }
     items(put, "Open questions", report.workers.iter().flat_map(|w| w.next_questions.iter().map(move |q| (w, q))));
     // What ended a role by force is told with the role.
@@ -49,12 +51,32 @@ pub fn report(report: &RunReport) -> String {
     items(put, "Risks", ended.flat_map(|w| w.risks.iter().map(move |r| (w, r))));
     plain(put, "Missing", &report.missing);
     plain(put, "Warnings", &report.warnings);
+    out.push_str(&proposals(report));
+    let put = &mut out;
     let _ = writeln!(
         put,
         "\nSession   {}   {}",
         report.session_id,
         faint(&format!("brain sessions show {}", report.session_id))
     );
+    out
+}
+
+/// What the roles propose to change, and how it gets into the project.
+fn proposals(report: &RunReport) -> String {
+    let proposed: Vec<_> = report.workers.iter().filter_map(|w| Some((w, w.changes.as_ref()?))).collect();
+    let mut out = String::new();
+    for (n, (worker, changes)) in proposed.iter().enumerate() {
+        let title = if n == 0 { "\nChanges " } else { "        " };
+        // The session alone names a proposal that is the only one.
+        let which = match proposed.len() {
+            1 => report.session_id.to_string(),
+            _ => format!("{} {}", report.session_id, worker.role),
+        };
+        let figures = figures(changes.files, changes.added_lines, changes.removed_lines);
+        let _ =
+            writeln!(out, "{title}  {} proposes: {figures}: brain diff {which}, then brain apply {which}", worker.role);
+    }
     out
 }
 
@@ -73,9 +95,10 @@ pub fn shortfalls(report: &RunReport) {
         // Nobody is left to tell when standard error is gone.
         let _ = writeln!(std::io::stderr().lock(), "{}", line(said));
     }
+    let _ = write!(std::io::stderr().lock(), "{}", proposals(report));
 }
 
-fn worker(out: &mut String, worker: &WorkerReport) {
+fn worker(out: &mut String, worker: &WorkerReport, session: &SessionId) {
     let phase = match worker.phase {
         PlanPhase::Primary => "answers",
         PlanPhase::Support => "support",
@@ -102,9 +125,14 @@ fn worker(out: &mut String, worker: &WorkerReport) {
     }
     if let Some(receipt) = &worker.receipt {
         let _ = writeln!(out, "    {}", faint(&granted(receipt)));
-        for denial in receipt.files.denied.iter().take(3) {
+        for denial in receipt.files.denied.iter().take(MAX_DENIALS) {
             let fix = denial.fix.as_deref().map(|fix| format!("; to grant it, {fix}")).unwrap_or_default();
             let _ = writeln!(out, "    denied {} ({}{})", line(&denial.path), line(&denial.why), line(&fix));
+        }
+        let more = receipt.files.denied.len().saturating_sub(MAX_DENIALS) as u64;
+        let more = more.saturating_add(receipt.files.denied_unlisted);
+        if more > 0 {
+            let _ = writeln!(out, "    and {more} more denied: brain receipt {session} {}", worker.role);
         }
     }
 }

@@ -3,9 +3,11 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use brain_orchestrator::{Catalogue, Origin};
-use brain_sandbox::{CheckReport, LimitName, Limits, show_bytes};
+use brain_orchestrator::{Asks, Catalogue, Confirmation, How, Origin};
+use brain_packet::RoleName;
+use brain_sandbox::{CheckReport, show_bytes};
 
+use super::capabilities::{capabilities, wrapped};
 use super::style::{faint, heading, line};
 use crate::commands::role::Inspected;
 
@@ -52,41 +54,59 @@ pub fn inspected(role: &Inspected<'_>) -> String {
     );
     let _ = writeln!(put, "Component {}   {}", role.digest, show_bytes(role.bytes as u64));
     let _ = writeln!(put, "Contract  {}", line(&m.contract));
-    let _ = writeln!(put, "\n{}", heading("Asks for"));
-    let _ = writeln!(put, "  files     {}", or_nothing(&m.files.read));
-    let _ = writeln!(put, "  ignored   {}", if m.files.gitignored { "what .gitignore excludes, too" } else { "no" });
-    let _ = writeln!(put, "  context   {}", or_nothing(&m.context.reads));
-    let _ = writeln!(put, "  called by {}", or_nothing(&m.routing.words));
-    let _ = writeln!(put, "\n{}", heading("Gets"));
-    let _ = writeln!(put, "  files     of what it asks, what the handoff names; never {}", line(&role.deny.join(" ")));
-    let _ = writeln!(put, "  network, environment, time of day: nothing; model, tools: denied");
-    let _ = writeln!(put, "\n{:<18} {:>12} {:>12} {:>12}", heading("Limits"), "asked", "ceiling", "in force");
-    for (name, asked, ceiling, effective) in limits(&m.limits, role.ceiling, &role.effective) {
-        let _ = writeln!(put, "  {name:<16} {asked:>12} {ceiling:>12} {effective:>12}");
+    let words = if m.routing.words.is_empty() { "nothing".into() } else { line(&m.routing.words.join(", ")) };
+    let _ = writeln!(put, "Called by {}", wrapped(&words, 90).join("\n          "));
+    match role.confirmed {
+        None => {
+            let _ = writeln!(put, "Confirmed nothing yet: its first use confirms what it asks for");
+        }
+        Some(confirmed) => {
+            let by = match confirmed.by {
+                How::FirstUse => "by its first use",
+                How::Operator => "by you",
+            };
+            let (version, at) = (line(&confirmed.version), line(&confirmed.at));
+            let _ = writeln!(put, "Confirmed {by} on {at}, as version {version} ({})", confirmed.component.short());
+        }
     }
+    if !role.beyond.is_empty() {
+        let _ = writeln!(put, "\n{}", heading("Not called: it asks for more than was confirmed"));
+        for beyond in &role.beyond {
+            let _ = writeln!(put, "  + {}", line(beyond));
+        }
+        let _ = writeln!(put, "  -> brain role confirm {}", m.name);
+    }
+    let _ = writeln!(put);
+    put.push_str(&capabilities(m, &role.grant));
     let _ = writeln!(put, "\n{}", heading("Contract check"));
     put.push_str(&check(&role.check));
     out
 }
 
-fn limits(asked: &Limits, ceiling: &Limits, effective: &Limits) -> Vec<(&'static str, String, String, String)> {
-    let bytes = |f: fn(&Limits) -> u64| [asked, ceiling, effective].map(|l| show_bytes(f(l)));
-    let count = |f: fn(&Limits) -> u64| [asked, ceiling, effective].map(|l| f(l).to_string());
-    let row = |name, [a, b, c]: [String; 3]| (name, a, b, c);
-    vec![
-        row("deadline_ms", [asked, ceiling, effective].map(|l| LimitName::Deadline.show(l.deadline_ms))),
-        row("memory_bytes", bytes(|l| l.memory_bytes)),
-        row("table_elements", count(|l| l.table_elements)),
-        row("output_bytes", bytes(|l| l.output_bytes)),
-        row("result_bytes", bytes(|l| l.result_bytes)),
-        row("artifact_bytes", bytes(|l| l.artifact_bytes)),
-        row("artifact_files", count(|l| l.artifact_files)),
-        row("open_handles", count(|l| l.open_handles)),
-    ]
-}
-
-fn or_nothing(list: &[String]) -> String {
-    if list.is_empty() { "nothing".into() } else { line(&list.join(" ")) }
+/// What a confirmation of a role would add, and what it has no more.
+pub fn asks(role: &RoleName, confirmed: Option<&Confirmation>, now: &Asks) -> String {
+    let (more, less) = match confirmed {
+        None => (now.in_words(), Vec::new()),
+        Some(confirmed) => (now.beyond(&confirmed.asks), confirmed.asks.beyond(now)),
+    };
+    let mut out = String::new();
+    let _ = match confirmed {
+        None => writeln!(out, "{role} was never used. It asks for:"),
+        Some(_) if more.is_empty() => writeln!(out, "{role} asks for nothing beyond what was confirmed."),
+        Some(confirmed) => {
+            writeln!(out, "Beyond what was confirmed as version {}, {role} asks for:", line(&confirmed.version))
+        }
+    };
+    for more in &more {
+        let _ = writeln!(out, "  + {}", line(more));
+    }
+    if !less.is_empty() {
+        let _ = writeln!(out, "It no longer asks for:");
+        for less in &less {
+            let _ = writeln!(out, "  - {}", line(less));
+        }
+    }
+    out
 }
 
 /// A contract check, with its verdict.

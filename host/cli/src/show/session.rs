@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use brain_journal::{RunStory, SessionList, SessionStory, Skipped, WorkerStory};
+use brain_orchestrator::figures;
 use jiff::Timestamp;
 
 use super::style::{block, count, faint, heading, line, status};
@@ -111,6 +112,10 @@ fn worker(out: &mut String, worker: &WorkerStory) {
         let _ = writeln!(out, "    {}", line(error));
     } else if let Some(summary) = &worker.summary {
         let _ = writeln!(out, "    {}", line(summary));
+    }
+    if let Some(proposal) = &worker.proposal {
+        let figures = figures(proposal.files, proposal.added_lines, proposal.removed_lines);
+        let _ = writeln!(out, "    proposed {figures}: {}", proposal.state);
     }
     let granted: Vec<String> = worker.granted.iter().map(|r| line(&r.uri)).collect();
     if !granted.is_empty() {

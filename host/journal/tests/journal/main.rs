@@ -7,6 +7,7 @@ mod listing;
 mod oversize;
 mod places;
 mod processes;
+mod proposals;
 mod references;
 mod roundtrip;
 mod stories;

@@ -1,12 +1,13 @@
 //! Records → file → records.
 
 use brain_journal::{
-    ArtifactDigests, Phase, PlannedWorker, ProjectSupport, Record, RunPlan, TodoDependency, TodoItem, read,
+    ApplyDirection, ApplyOutcome, ArtifactDigests, Phase, PlannedWorker, ProjectSupport, Record, RunPlan,
+    TodoDependency, TodoItem, read,
 };
 use brain_packet::{
-    AgentMessage, AgentTaskContext, BrainTaskContext, ContextRef, ContextRefKind, CoverageStatus, Finding, HandoffId,
-    HandoffPacket, MessageId, Note, ReviewCoverage, ReviewDecision, RoleName, SessionId, Severity, TaskId, TaskStatus,
-    Verdict, WorkerResult,
+    AgentMessage, AgentTaskContext, BrainTaskContext, ContextRef, ContextRefKind, CoverageStatus, Digest, Finding,
+    HandoffId, HandoffPacket, MessageId, Note, ReviewCoverage, ReviewDecision, RoleName, SessionId, Severity, TaskId,
+    TaskStatus, Verdict, WorkerResult,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -164,6 +165,14 @@ fn plan() -> impl Strategy<Value = RunPlan> {
     })
 }
 
+fn digest() -> impl Strategy<Value = Digest> {
+    any::<[u8; 8]>().prop_map(|bytes| Digest::of(&bytes))
+}
+
+fn direction() -> impl Strategy<Value = ApplyDirection> {
+    prop_oneof![Just(ApplyDirection::Apply), Just(ApplyDirection::Undo)]
+}
+
 fn record() -> impl Strategy<Value = Record> {
     let dependency = (text(), text(), option::of(text()))
         .prop_map(|(from_todo_id, to_todo_id, reason)| TodoDependency { from_todo_id, to_todo_id, reason });
@@ -208,6 +217,50 @@ fn record() -> impl Strategy<Value = Record> {
         }),
         (phase(), role(), option::of(handoff_id()), option::of(text()), text()).prop_map(
             |(phase, worker, handoff_id, code, error)| Record::WorkerError { phase, worker, handoff_id, code, error }
+        ),
+        (phase(), role(), handoff_id(), json()).prop_map(|(phase, worker, handoff_id, receipt)| Record::RoleReceipt {
+            phase,
+            worker,
+            handoff_id,
+            receipt
+        }),
+        (phase(), role(), handoff_id(), digest(), any::<[u64; 4]>()).prop_map(
+            |(phase, worker, handoff_id, digest, [files, added_lines, removed_lines, folders])| Record::ChangeSet {
+                phase,
+                worker,
+                handoff_id,
+                digest,
+                files,
+                added_lines,
+                removed_lines,
+                folders
+            }
+        ),
+        (role(), direction(), text(), digest(), digest(), any::<u64>(), text()).prop_map(
+            |(worker, direction, intent_id, set, plan, files, root)| Record::ApplyIntent {
+                worker,
+                direction,
+                intent_id,
+                set,
+                plan,
+                files,
+                root
+            }
+        ),
+        (role(), direction(), text()).prop_map(|(worker, direction, intent_id)| Record::ApplyCommit {
+            worker,
+            direction,
+            intent_id
+        }),
+        (role(), direction(), text(), any::<bool>(), option::of(digest()), any::<bool>()).prop_map(
+            |(worker, direction, intent_id, done, undo, recovered)| Record::ApplyEnd {
+                worker,
+                direction,
+                intent_id,
+                outcome: if done { ApplyOutcome::Done } else { ApplyOutcome::RolledBack },
+                undo,
+                recovered
+            }
         ),
         json().prop_map(|final_report| Record::FinalReport { final_report }),
         text().prop_map(|summary| Record::RunEnd { summary }),

@@ -1,0 +1,51 @@
+//! What every start does first: an apply that was interrupted is finished or taken back.
+
+use std::io::Write;
+
+use brain_journal::{ApplyDirection, ApplyOutcome};
+use brain_orchestrator::{Recovery, recover_interrupted};
+use miette::Diagnostic;
+
+use crate::args::{Args, Command};
+use crate::show::line;
+
+/// Makes good what an earlier start left half done, and says so on standard error. Whatever comes of it, the command goes on:
+/// a tree that cannot be made good is told of at each start, and is in the way of nothing but an apply to it.
+pub fn recover(args: &Args) {
+    // It knows of no home.
+    if matches!(args.command, Command::Schema { .. }) {
+        return;
+    }
+    let Ok(home) = args.place.home() else { return };
+    for recovery in recover_interrupted(&home) {
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(std::io::stderr().lock(), "{}", told(&recovery));
+    }
+}
+
+fn told(recovery: &Recovery) -> String {
+    let what = match &recovery.of {
+        Some(mark) => {
+            let verb = match mark.direction {
+                ApplyDirection::Apply => "apply",
+                ApplyDirection::Undo => "undo",
+            };
+            format!("brain {verb} {} {} in {}", mark.session, mark.role, line(&mark.root))
+        }
+        None => "an apply".to_owned(),
+    };
+    match &recovery.outcome {
+        Ok(None) => format!("{what} was interrupted before it began: nothing was changed"),
+        Ok(Some(ApplyOutcome::Done)) => format!("{what} was interrupted, and is finished now"),
+        Ok(Some(ApplyOutcome::DoneExcept)) => {
+            format!("{what} was interrupted, and is finished now, but for files that were changed meanwhile")
+        }
+        Ok(Some(ApplyOutcome::RolledBack)) => {
+            format!("{what} was interrupted, and is taken back now: the project is as it was before")
+        }
+        Err(error) => {
+            let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+            line(&format!("{what} was interrupted, and cannot be made good: {error}{help}"))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Why a proposal cannot be applied or undone, or an interrupted attempt not be made good.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use brain_changes::{ApplyError, ContentsError};
+use brain_journal::JournalError;
+
+use super::marker::Mark;
+use crate::proposals::ProposalError;
+
+/// An apply, an undo or a recovery that could not be done.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub enum ApplyFault {
+    /// Another process is at the same tree.
+    #[error("another brain is applying to {}{who}", root.display())]
+    #[diagnostic(code("changes.busy"), help("wait until it is done, and try again"))]
+    Busy {
+        /// The root of the tree.
+        root: PathBuf,
+        /// Who, where that is known.
+        who: String,
+    },
+    /// An interrupted attempt in the same tree has not been made good.
+    #[error("an earlier apply to {} was interrupted and could not be made good", root.display())]
+    #[diagnostic(
+        code("changes.left"),
+        help(
+            "this start has said why; when the tree is as you want it, remove {} and try again", marker.display()
+        )
+    )]
+    Left {
+        /// The root of the tree.
+        root: PathBuf,
+        /// The marker that stands for it.
+        marker: PathBuf,
+    },
+    /// The root has a name that is not UTF-8.
+    #[error("the path {} is not UTF-8", root.display())]
+    #[diagnostic(code("changes.root-name"), help("a journal can only name folders whose path is UTF-8: rename it"))]
+    NotText {
+        /// The root of the tree.
+        root: PathBuf,
+    },
+    /// A file of Brain's own cannot be read or written.
+    #[error("{} cannot be used", path.display())]
+    #[diagnostic(code("changes.state"), help("check the disk and the permissions of BRAIN_HOME"))]
+    State {
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A marker says nothing that can be understood.
+    #[error("{} is no marker of an apply", path.display())]
+    #[diagnostic(
+        code("changes.marker"),
+        help("Brain writes no such file: when no tree holds files named .brain-apply-…, remove it")
+    )]
+    Marker {
+        /// The marker.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: io::Error,
+    },
+    /// The journal tells of an attempt in words that this version does not use.
+    #[error("the journal of session {session} names the attempt `{id}`, which is no name of one")]
+    #[diagnostic(
+        code("changes.intent"),
+        help("the journal was changed: compare the tree with version control, remove files named .brain-apply-…, and remove {}", marker.display())
+    )]
+    Intent {
+        /// The session.
+        session: String,
+        /// The name.
+        id: String,
+        /// The marker that stands for it.
+        marker: PathBuf,
+    },
+    /// The attempt was refused or failed.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Changes(#[from] ApplyError),
+    /// Contents cannot be used.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Contents(#[from] ContentsError),
+    /// The proposal cannot be found or read.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Proposal(#[from] ProposalError),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl ApplyFault {
+    pub(crate) fn busy(root: &Path, who: Option<Mark>) -> Self {
+        let who = who.map(|mark| format!(": process {}, for session {}, {}", mark.pid, mark.session, mark.role));
+        Self::Busy { root: root.to_owned(), who: who.unwrap_or_default() }
+    }
+}
