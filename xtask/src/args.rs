@@ -14,6 +14,8 @@ cargo xtask <command>
   demo                  build everything and run Brain on the sample repository
   test [-- ARGS…]       every test of every workspace; ARGS go to each `cargo test`
   check                 formatting and clippy, every workspace, warnings are errors
+  fuzz [--seconds N] [TARGET…]
+                        each fuzz target for N seconds (20); with 0, only the inputs that are kept
   bench [-- ARGS…]      benchmarks; ARGS go to `cargo bench`
   schemas [--check]     write schemas/*.json; with --check, fail when they are out of date
   install --prefix DIR  put `brain` and its roles into DIR/bin
@@ -39,6 +41,13 @@ pub enum Task {
     },
     /// Formatting and lints.
     Check,
+    /// Run the fuzz targets.
+    Fuzz {
+        /// Names of targets; none for all.
+        targets: Vec<String>,
+        /// Seconds for each.
+        seconds: u32,
+    },
     /// Run the benchmarks.
     Bench {
         /// Arguments for `cargo bench`.
@@ -76,10 +85,11 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Task, Failure> {
         "bench" => {
             forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Bench { forwarded }))
         }
+        "fuzz" => fuzz(parser),
         "schemas" => schemas(parser),
         "install" => install(parser),
         unknown => Err(Failure::new(format!("unknown command `{unknown}`")).help(
-            "the commands are setup, roles, demo, test, check, bench, schemas and install; see `cargo xtask --help`",
+            "the commands are setup, roles, demo, test, check, fuzz, bench, schemas and install; see `cargo xtask --help`",
         )),
     }
 }
@@ -104,6 +114,27 @@ fn forwarded(mut parser: lexopt::Parser) -> Result<Option<Vec<OsString>>, Failur
         Some(word) => Err(Failure::new(format!("unexpected `{}` before `--`", word.to_string_lossy()))
             .help("arguments for cargo follow `--`, as in `cargo xtask test -- some_test_name`")),
     }
+}
+
+fn fuzz(mut parser: lexopt::Parser) -> Result<Task, Failure> {
+    let (mut targets, mut seconds) = (Vec::new(), None);
+    while let Some(arg) = parser.next().map_err(misused)? {
+        match arg {
+            lexopt::Arg::Long("seconds") if seconds.is_none() => {
+                let said = parser.value().map_err(misused)?;
+                let said = said.to_string_lossy();
+                let parsed = said.parse().map_err(|_| {
+                    Failure::new(format!("`{said}` is no number of seconds"))
+                        .help("as in `cargo xtask fuzz --seconds 60`")
+                })?;
+                seconds = Some(parsed);
+            }
+            lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(Task::Help),
+            lexopt::Arg::Value(name) => targets.push(name.to_string_lossy().into_owned()),
+            other => return Err(misused(other.unexpected())),
+        }
+    }
+    Ok(Task::Fuzz { targets, seconds: seconds.unwrap_or(crate::fuzz::SECONDS) })
 }
 
 fn schemas(mut parser: lexopt::Parser) -> Result<Task, Failure> {
@@ -155,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_command_of_the_usage_text_is_understood() {
-        for line in USAGE.lines().filter(|line| line.starts_with("  ")) {
+        for line in USAGE.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")) {
             let command = line.split_whitespace().next().unwrap();
             let words: &[&str] = if command == "install" { &[command, "--prefix", "d"] } else { &[command] };
             let task = parsed(words).unwrap_or_else(|failure| panic!("`{command}`: {failure}"));
@@ -202,6 +233,19 @@ mod tests {
         assert!(refused(&["--release"]).contains("--release"));
         assert!(refused(&["check", "extra"]).contains("extra"));
         assert!(refused(&["schemas", "--chek"]).contains("--chek"));
+    }
+
+    #[test]
+    fn fuzz_takes_names_and_seconds() {
+        let named = |words: &[&str], targets: &[&str], seconds| {
+            let targets = targets.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(parsed(words).unwrap(), Task::Fuzz { targets, seconds });
+        };
+        named(&["fuzz"], &[], crate::fuzz::SECONDS);
+        named(&["fuzz", "a", "--seconds", "0", "b"], &["a", "b"], 0);
+        assert!(refused(&["fuzz", "--seconds", "soon"]).contains("`soon`"));
+        assert!(refused(&["fuzz", "--seconds=-1"]).contains("`-1`"));
+        assert!(refused(&["fuzz", "--seconds", "1", "--seconds", "2"]).contains("--seconds"));
     }
 
     #[test]

@@ -97,6 +97,15 @@ pub fn folders_with(folder: &Path, file: &str) -> Result<Vec<PathBuf>, Failure> 
     Ok(found.filter(|path| path.join(file).is_file()).collect())
 }
 
+/// The names in `folder` that end in `end`, sorted.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn names_ending(folder: &Path, end: &str) -> Result<Vec<String>, Failure> {
+    let names = entries(folder)?.into_iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|name| name.ends_with(end)).collect())
+}
+
 /// Reads a text file.
 ///
 /// # Errors

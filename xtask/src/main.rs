@@ -7,10 +7,12 @@
 //! all steps passed, 1 when one failed, 2 for a command line that is not understood.
 
 mod args;
+mod c_guests;
 mod demo;
 #[cfg(test)]
 mod docs;
 mod files;
+mod fuzz;
 mod place;
 mod planted;
 mod roles;
@@ -54,11 +56,13 @@ fn run(task: &Task, place: &Place, steps: &mut Steps) -> Result<(), Failure> {
         Task::Setup => setup::run(place, steps),
         Task::Roles => {
             setup::run(place, steps)?;
-            roles::run(place, steps)
+            roles::run(place, steps)?;
+            c_guests::run(place, steps)
         }
         Task::Demo => demo::run(place, steps),
         Task::Test { forwarded } => suite::test(place, steps, forwarded),
         Task::Check => suite::check(place, steps),
+        Task::Fuzz { targets, seconds } => fuzz::run(place, steps, targets, *seconds),
         Task::Bench { forwarded } => suite::bench(place, steps, forwarded),
         Task::Schemas { check } => suite::schemas(place, steps, *check),
         Task::Install { prefix } => suite::install(place, steps, prefix),

@@ -42,6 +42,16 @@ impl Place {
         self.roles().join("target")
     }
 
+    /// The fuzz targets' workspace.
+    pub fn fuzz(&self) -> PathBuf {
+        self.root.join("fuzz")
+    }
+
+    /// Where the fuzz targets' workspace puts what it builds: instrumented, so never among other builds.
+    pub fn fuzz_target(&self) -> PathBuf {
+        self.fuzz().join("target")
+    }
+
     /// The `brain` binary of this build.
     pub fn brain(&self) -> PathBuf {
         self.bin.join(format!("brain{}", env::consts::EXE_SUFFIX))
@@ -61,6 +71,13 @@ impl Place {
     pub fn roles_cargo<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
         let mut command = cargo(&self.roles(), words);
         command.env("CARGO_TARGET_DIR", self.roles_target());
+        command
+    }
+
+    /// Cargo for the fuzz targets' workspace.
+    pub fn fuzz_cargo<S: AsRef<OsStr>>(&self, words: impl IntoIterator<Item = S>) -> Command {
+        let mut command = cargo(&self.fuzz(), words);
+        command.env("CARGO_TARGET_DIR", self.fuzz_target());
         command
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::c_guests;
 use crate::files;
 use crate::place::{GUEST_TARGET, Place};
 use crate::steps::{Failure, Steps};
@@ -37,7 +38,8 @@ pub fn run(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
         let changed = put(&roles)? + put(&guests)?;
         let stale = files::prune(&into, &roles.iter().map(|role| role.name.clone()).collect())?;
         let wasm = |guest: &Guest| format!("{}.wasm", guest.name);
-        let gone = files::prune(&place.bin.join("guests"), &guests.iter().map(wasm).collect())?;
+        let in_c = c_guests::names(place)?.into_iter().map(|name| format!("{name}.wasm"));
+        let gone = files::prune(&place.bin.join("guests"), &guests.iter().map(wasm).chain(in_c).collect())?;
         let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
         eprintln!(
             "    {} role(s): {}; {} test guest(s); {changed} file(s) changed",

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::c_guests;
 use crate::files;
 use crate::place::{GUEST_TARGET, Place};
 use crate::roles;
@@ -36,10 +37,12 @@ pub fn build_host(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
 pub fn test(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result<(), Failure> {
     setup::run(place, steps)?;
     roles::run(place, steps)?;
+    c_guests::run(place, steps)?;
     build_host(place, steps)?;
     steps.run("test host", host(place, "test", &[]).args(forwarded))?;
     steps.run("test xtask", place.cargo(["test", "--package", "xtask"]).args(forwarded))?;
-    steps.run("test roles", place.roles_cargo(["test", "--workspace"]).args(forwarded))
+    steps.run("test roles", place.roles_cargo(["test", "--workspace"]).args(forwarded))?;
+    steps.run("test fuzz", place.fuzz_cargo(["test", "--no-default-features"]).args(forwarded))
 }
 
 /// `cargo xtask check`: formatting and lints, warnings being errors.
@@ -51,11 +54,14 @@ pub fn check(place: &Place, steps: &mut Steps) -> Result<(), Failure> {
     let format = ["fmt", "--all", "--check"];
     explained(steps.run("fmt host", &mut place.cargo(format)), "run `cargo fmt --all`")?;
     explained(steps.run("fmt roles", &mut place.roles_cargo(format)), "run `cargo fmt --all` in roles/")?;
+    explained(steps.run("fmt fuzz", &mut place.fuzz_cargo(format)), "run `cargo fmt --all` in fuzz/")?;
     let strict: &[&str] = &["--", "-D", "warnings"];
     steps.run("clippy host", host(place, "clippy", &["--all-targets"]).args(strict))?;
     steps.run("clippy xtask", place.cargo(["clippy", "--package", "xtask", "--all-targets"]).args(strict))?;
     steps.run("clippy roles", place.roles_cargo(["clippy", "--workspace", "--all-targets"]).args(strict))?;
-    steps.run("clippy wasm", place.roles_cargo(["clippy", "--workspace", "--target", GUEST_TARGET]).args(strict))
+    steps.run("clippy wasm", place.roles_cargo(["clippy", "--workspace", "--target", GUEST_TARGET]).args(strict))?;
+    let kept = ["clippy", "--no-default-features", "--lib", "--tests"];
+    steps.run("clippy fuzz", place.fuzz_cargo(kept).args(strict))
 }
 
 /// `cargo xtask bench`: every criterion benchmark, in the profile in which everything else is built.

@@ -1,7 +1,8 @@
 //! Components that no toolchain would make, for tests: a core module in text, and the WIT that it is wrapped in.
 #![allow(clippy::unwrap_used, reason = "the callers are tests")]
 
-use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
+pub use wit_component::StringEncoding;
+use wit_component::{ComponentEncoder, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// Where the `worker-result` of [`core`] lies in memory. It is all zeros: status `pending`, everything else empty.
@@ -44,6 +45,14 @@ pub fn role(core: &str) -> Vec<u8> {
 /// # Panics
 /// When they do not fit.
 pub fn component(core: &str, packages: &[&str], world: &str) -> Vec<u8> {
+    component_in(StringEncoding::UTF8, core, packages, world)
+}
+
+/// As [`component`], with strings in any encoding.
+///
+/// # Panics
+/// When they do not fit.
+pub fn component_in(encoding: StringEncoding, core: &str, packages: &[&str], world: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     let mut last = None;
     for (n, text) in packages.iter().enumerate() {
@@ -51,7 +60,7 @@ pub fn component(core: &str, packages: &[&str], world: &str) -> Vec<u8> {
     }
     let world = resolve.select_world(&[last.unwrap()], Some(world)).unwrap();
     let mut module = wat::parse_str(core).unwrap();
-    embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
+    embed_component_metadata(&mut module, &resolve, world, encoding).unwrap();
     ComponentEncoder::default().module(&module).unwrap().validate(false).encode().unwrap()
 }
 

@@ -4,11 +4,15 @@ pub mod cli;
 
 pub mod components;
 
+pub mod probe;
+
+pub mod proposed;
+
 use std::path::{Path, PathBuf};
 
 use brain_packet::{AgentTaskContext, HandoffId, HandoffPacket, RoleName, SessionId, TaskId};
 use brain_sandbox::{
-    Call, CancelToken, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant,
+    Ambient, Call, CancelToken, FileGrants, GlobLayer, Limits, Role, Run, Sandbox, SandboxConfig, WorkspaceGrant,
 };
 
 /// The root of the repository.
@@ -49,8 +53,12 @@ pub struct Bench {
     pub private: tempfile::TempDir,
     /// Limits of the calls.
     pub limits: Limits,
+    /// Whether clock and randomness of the calls are real.
+    pub ambient: Ambient,
     /// Read globs.
     pub read: Vec<String>,
+    /// Write globs; none at first.
+    pub write: Vec<String>,
 }
 
 impl Bench {
@@ -60,18 +68,28 @@ impl Bench {
     /// When the machine has no room for it.
     #[allow(clippy::unwrap_used, clippy::new_without_default, reason = "the callers are tests")]
     pub fn new() -> Self {
-        let private = tempfile::tempdir().unwrap();
         // Shared by all tests, as a cache that is addressed by content may be: a guest is compiled once, not per test.
         let cache = target().join("compiled-for-tests");
         let config = SandboxConfig { cache_dir: Some(cache), ..SandboxConfig::default() };
+        Self::of(Sandbox::new(config).unwrap())
+    }
+
+    /// A bench with folders of its own and a sandbox that others use too.
+    ///
+    /// # Panics
+    /// When the machine has no room for it.
+    #[allow(clippy::unwrap_used, reason = "the callers are tests")]
+    pub fn of(sandbox: Sandbox) -> Self {
         Self {
-            sandbox: Sandbox::new(config).unwrap(),
+            sandbox,
             workspace: tempfile::tempdir().unwrap(),
             context: tempfile::tempdir().unwrap(),
             artifacts: tempfile::tempdir().unwrap(),
-            private,
+            private: tempfile::tempdir().unwrap(),
             limits: Limits::default(),
+            ambient: Ambient::default(),
             read: vec!["**".into()],
+            write: Vec::new(),
         }
     }
 
@@ -99,17 +117,20 @@ impl Bench {
 
     /// The files of a call.
     pub fn files(&self) -> FileGrants {
+        let layers = |globs: &Vec<String>| vec![GlobLayer::new("manifest", globs.clone())];
+        let write = if self.write.is_empty() { Vec::new() } else { layers(&self.write) };
         FileGrants {
-            workspace: Some(WorkspaceGrant {
-                root: self.workspace.path().into(),
-                read: vec![GlobLayer::new("manifest", self.read.clone())],
-                deny: brain_sandbox::DEFAULT_DENY.iter().map(|d| (*d).into()).collect(),
-                honour_gitignore: true,
-                tracked: Default::default(),
-            }),
+            workspace: Some(WorkspaceGrant::new(self.workspace.path(), layers(&self.read), write)),
             context: Some(self.context.path().into()),
             artifacts: Some(self.artifacts.path().into()),
+            staging: Some(self.private.path().into()),
+            contents: Some(self.contents()),
         }
+    }
+
+    /// Where the contents of a proposed change are, by digest.
+    pub fn contents(&self) -> PathBuf {
+        self.private.path().join("contents")
     }
 
     /// Calls a role with `goal`.
@@ -119,8 +140,21 @@ impl Bench {
 
     /// Calls a role with `goal`, cancellable.
     pub fn run_until(&self, role: &Role, goal: &str, cancel: CancelToken) -> Run {
+        self.run_with(role, goal, cancel, |_, _| {})
+    }
+
+    /// Calls a role with `goal`, cancellable, with files and limits that are not the bench's.
+    pub fn run_with(
+        &self,
+        role: &Role,
+        goal: &str,
+        cancel: CancelToken,
+        change: impl FnOnce(&mut FileGrants, &mut Limits),
+    ) -> Run {
         let handoff = self.handoff(goal);
         let log = Some(self.private.path().join("log"));
-        role.run(Call { handoff: &handoff, files: self.files(), limits: self.limits.clone(), log, cancel })
+        let (mut files, mut limits) = (self.files(), self.limits.clone());
+        change(&mut files, &mut limits);
+        role.run(Call { handoff: &handoff, files, ambient: self.ambient, limits, log, cancel })
     }
 }

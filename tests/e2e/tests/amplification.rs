@@ -1,7 +1,7 @@
 //! What is small for a guest must not be large for the host. Alone in its process, since it looks at the process's memory.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use brain_sandbox::{Ended, HOSTCALL_BYTES, LimitName};
+use brain_sandbox::{Ended, LimitName};
 use brain_tests::Bench;
 use brain_tests::components::{RESULT, RISKS, core, role};
 
@@ -28,7 +28,7 @@ fn overlapping_strings_do_not_multiply_in_the_host() {
     let run = bench.run(&overlapping, "anything");
     let Ended::Killed { limit: LimitName::Result, .. } = run.ended else { panic!("{:?}", run.ended) };
     let grown = peak_resident_bytes() - before;
-    assert!(grown < 8 * HOSTCALL_BYTES as u64, "the host grew by {grown} bytes");
+    assert!(grown < 8 * bench.limits.hostcall_bytes, "the host grew by {grown} bytes");
 }
 
 fn peak_resident_bytes() -> u64 {

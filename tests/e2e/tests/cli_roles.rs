@@ -55,9 +55,15 @@ fn a_role_is_inspected_with_what_it_asks_and_what_is_in_force() {
     brain.misbehaving("wild", "wild", "[limits]\ndeadline_ms = 9000\nmemory_bytes = 1048576\n");
     let inspected = brain.run(&["role", "inspect", "wild", "--json"]).ended(0).json();
     assert_eq!(inspected["manifest"]["limits"]["deadline_ms"], 9000);
-    assert_eq!(inspected["effective"]["deadline_ms"], 2000);
-    assert_eq!(inspected["effective"]["memory_bytes"], 1_048_576);
-    assert!(inspected["deny"].as_array().unwrap().contains(&json!("private/**")));
+    let limits = inspected["grant"]["limits"].as_array().unwrap();
+    let limit = |name: &str| limits.iter().find(|limit| limit["name"] == name).unwrap();
+    assert_eq!(
+        limit("deadline_ms"),
+        &json!({"name": "deadline_ms", "asked": 9000, "cap": 2000, "by": "operator", "effective": 2000})
+    );
+    assert_eq!(limit("memory_bytes")["effective"], 1_048_576);
+    let deny = inspected["grant"]["deny"].as_array().unwrap();
+    assert!(deny.contains(&json!({"glob": "private/**", "who": "operator"})), "{deny:?}");
     assert_eq!(inspected["digest"].as_str().unwrap().len(), 64);
     let shown = brain.run(&["role", "inspect", "wild"]).ended(0).out;
     assert!(shown.contains("it fits brain:role@1.0.0") && shown.contains("private/**"), "{shown}");

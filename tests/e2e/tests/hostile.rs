@@ -204,8 +204,8 @@ fn a_result_just_over_its_limit_says_by_how_much() {
     bench.limits.result_bytes = 1 << 10;
     let run = bench.run(&role, "return-many 100");
     assert_killed(&run, LimitName::Result, 1 << 10);
-    assert!(matches!(run.ended, Ended::Killed { reached: Some(1_600..2_000), .. }), "{:?}", run.ended);
-    assert_eq!(bench.run(&role, "return-many 50").ended, Ended::Returned);
+    assert!(matches!(run.ended, Ended::Killed { reached: Some(2_400..3_000), .. }), "{:?}", run.ended);
+    assert_eq!(bench.run(&role, "return-many 40").ended, Ended::Returned);
 }
 
 #[test]
@@ -336,15 +336,6 @@ fn calls_to_what_is_not_granted_are_counted() {
     let called = |name: &str| network.keys().any(|function| function.contains(name));
     assert!(called("#resolve-addresses") && called("#instance-network"), "{network:?}");
     assert_eq!(bench.run(&role, "env").receipt.stubbed_calls.len(), 0);
-}
-
-#[test]
-fn randomness_is_the_same_for_the_same_handoff_and_bounded() {
-    let (bench, role) = misbehaving();
-    assert_eq!(bench.run(&role, "random 1048576").ended, Ended::Returned);
-    let run = bench.run(&role, "random 1048577");
-    assert_eq!(run.ended.code(), "sandbox.trap");
-    assert_failed(&run);
 }
 
 #[test]

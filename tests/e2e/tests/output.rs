@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use brain_sandbox::{Call, CancelToken, Ended, Limits};
+use brain_sandbox::{Call, Ended};
 use brain_tests::Bench;
 
 fn log(bench: &Bench) -> String {
@@ -60,8 +60,7 @@ fn a_silent_role_leaves_no_log_and_one_without_a_log_runs() {
     bench.run(&role, "env");
     assert!(!bench.private.path().join("log").exists());
     let handoff = bench.handoff("say hello");
-    let (limits, cancel) = (Limits::default(), CancelToken::default());
-    let run = role.run(Call { handoff: &handoff, files: bench.files(), limits, log: None, cancel });
+    let run = role.run(Call { files: bench.files(), ..Call::new(&handoff) });
     assert_eq!((run.ended, run.receipt.output.stdout_bytes), (Ended::Returned, 6));
 }
 
@@ -70,9 +69,8 @@ fn a_log_that_cannot_be_written_is_said_and_stops_nothing() {
     let bench = Bench::new();
     let role = bench.load("misbehave");
     let handoff = bench.handoff("say hello");
-    let (limits, cancel) = (Limits::default(), CancelToken::default());
     let log = Some(bench.private.path().join("no/such/folder/log"));
-    let run = role.run(Call { handoff: &handoff, files: bench.files(), limits, log, cancel });
+    let run = role.run(Call { files: bench.files(), log, ..Call::new(&handoff) });
     assert_eq!(run.ended, Ended::Returned);
     assert!(run.receipt.output.log_error.is_some());
 }

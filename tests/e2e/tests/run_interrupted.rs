@@ -40,7 +40,7 @@ fn a_role_that_computes_or_sleeps_is_stopped_and_the_journal_says_so() {
         let journal = brain.journal(session["sessionId"].as_str().unwrap());
         let last = journal.last().unwrap();
         assert_eq!((&last["type"], &last["code"]), (&"run_error".into(), &"run.interrupted".into()));
-        let end = journal.iter().find(|record| record["type"] == "worker_end").unwrap();
-        assert_eq!(end["receipt"]["ended"], "sandbox.cancelled");
+        let receipt = journal.iter().find(|record| record["type"] == "role_receipt").unwrap();
+        assert_eq!(receipt["receipt"]["ended"], "sandbox.cancelled");
     }
 }

@@ -131,7 +131,9 @@ impl Header {
         if let (Some(from), Some(to)) = (&self.moved_from, &self.moved_to) {
             return (Some(from.clone()), Some(to.clone()));
         }
-        if let Some(name) = &self.combined_name {
+        // A quoted name may be empty, and then it names nothing: `diff --git "" ""`.
+        let pair = self.pair.as_ref().filter(|(old, new)| !old.is_empty() && !new.is_empty());
+        if let Some(name) = self.combined_name.as_ref().filter(|name| !name.is_empty()) {
             return (Some(name.clone()), Some(name.clone()));
         }
         let given = |side: &Option<SideName>| match side {
@@ -139,14 +141,14 @@ impl Header {
             _ => None,
         };
         // With `--no-prefix` both names of an unmoved file are the same; with prefixes they never are.
-        let bare = match (&self.pair, &self.old, &self.new) {
+        let bare = match (pair, &self.old, &self.new) {
             (_, Some(SideName::Given(old)), Some(SideName::Given(new))) => old == new,
             (Some((old, new)), _, _) => old == new,
             _ => false,
         };
         let strip = |name: Vec<u8>| if bare { name } else { without_prefix(name) };
         let (old, new) = match (given(&self.old), given(&self.new)) {
-            (None, None) => match self.pair.clone() {
+            (None, None) => match pair.cloned() {
                 Some((old, new)) => (Some(old), Some(new)),
                 None => (None, None),
             },

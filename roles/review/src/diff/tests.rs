@@ -296,6 +296,8 @@ fn what_cannot_be_read_is_a_problem_of_its_file() {
         ("no end mark", "--- a/x\n+++ b/x\n@@ -1 +1\n-a\n+b\n"),
         ("bad escape", "diff --git \"a/\\q\" \"b/\\q\"\n--- \"a/\\q\"\n+++ \"b/\\q\"\n@@ -1 +1 @@\n-a\n+b\n"),
         ("bad mode", "diff --git a/x b/x\nold mode 9\nnew mode 100755\n"),
+        ("no name", "diff --git \"\" x\n@@ -1 +1 @@\n-a\n+b\n"),
+        ("no name of a merge", "diff --cc \"\"\n@@@ -1,1 -1,1 +1,1 @@@\n- a\n -b\n++c\n"),
         ("nowhere", "--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n"),
         ("second hunk after junk", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\njunk\n@@ -5 +5 @@\n-a\n+b\n"),
     ];

@@ -38,6 +38,11 @@ pub(crate) fn tools() -> String {
     format!("offered={offered:?} call={called:?}")
 }
 
+pub(crate) fn tools_large(len: u64) -> String {
+    let called = brain_role::tools::call("no-such-tool", &"x".repeat(len as usize));
+    format!("call={called:?}")
+}
+
 pub(crate) fn clock() -> String {
     let wall = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map(|since| since.as_millis());
     let start = Instant::now();

@@ -22,6 +22,19 @@ pub(crate) fn alloc() -> String {
     held.len().to_string()
 }
 
+/// As much as there is, and then no more: the guest lives.
+pub(crate) fn alloc_politely() -> String {
+    let mut held: Vec<Vec<u8>> = Vec::new();
+    loop {
+        let mut block = Vec::new();
+        if black_box(&mut block).try_reserve_exact(1 << 20).is_err() {
+            return format!("ok {} blocks", held.len());
+        }
+        block.resize(1 << 20, 1);
+        held.push(block);
+    }
+}
+
 /// Frames on the engine's stack: locals only, nothing in linear memory.
 pub(crate) fn recurse() -> String {
     fn deeper(depth: u64, stop: u64) -> u64 {

@@ -21,6 +21,7 @@
 //! | `spin` | computes without end |
 //! | `sleep <ms>` | sleeps; a huge number sleeps for ever |
 //! | `alloc` | allocates and touches memory without end |
+//! | `alloc-politely` | asks for a mebibyte at a time until it gets none, then returns |
 //! | `recurse` | recurses on the call stack until it ends |
 //! | `recurse-memory` | recurses on the stack in linear memory until it ends |
 //! | `flood-stdout [bytes]`, `flood-stderr [bytes]` | writes that much (default 64 MiB), then returns |
@@ -38,7 +39,10 @@
 //! | `nameless-closed <n> <bytes>` | the same, each closed after it is removed |
 //! | `many-files [n]` | n empty artifacts (default 100,000) or until an error |
 //! | `model`, `tools` | calls every function of the import and reports the answers |
-//! | `random [bytes]` | asks for random bytes in one call (default 16) |
+//! | `tools-large <bytes>` | calls a tool with an argument of that size |
+//! | `random [bytes]` | asks for random bytes in one call (default 16) and reports the first eight |
+//! | `random-often <n> <bytes>` | asks for that many random bytes n times, of both kinds in turns |
+//! | `random-numbers` | asks for random numbers of both kinds without end |
 //! | `clock` | reads both clocks |
 //! | `threads` | spawns a thread |
 //! | `connect <addr>`, `resolve <host>` | opens a TCP connection, looks a name up |
@@ -60,21 +64,12 @@ brain_role::role!(run);
 pub fn run(handoff: Handoff) -> WorkerResult {
     let goal = handoff.goal().to_owned();
     let (verb, rest) = goal.split_once(' ').unwrap_or((&goal, ""));
+    if let Some(report) = on_files(&goal) {
+        return Outcome::completed(format!("{goal}: {report}")).into_result(&handoff);
+    }
     let report = match verb {
-        "open" => files::open(rest),
-        "list" => files::list(rest),
-        "stat" => files::stat(rest),
-        "readlink" => files::readlink(rest),
-        "open-often" => files::open_often(rest),
-        "write" => files::write(rest),
-        "append" => files::append(rest),
-        "truncate" => files::truncate(rest),
-        "remove" => files::remove(rest),
-        "mkdir" => files::mkdir(rest),
-        "rmdir" => files::rmdir(rest),
-        "rename" => files::rename(rest),
-        "hardlink" => files::hardlink(rest),
-        "symlink" => symlink(rest),
+        // Several file verbs in one call, one after the other.
+        "all" => rest.split(" ;; ").map(|goal| on_files(goal).unwrap_or_default()).collect::<Vec<_>>().join(" ;; "),
         "preopens" => preopens(),
         "handles" => files::handles(number(rest, 100_000)),
         "artifact" => files::artifact(rest),
@@ -84,6 +79,7 @@ pub fn run(handoff: Handoff) -> WorkerResult {
         "many-files" => files::many(number(rest, 100_000)),
         "spin" => endless::spin(),
         "alloc" => endless::alloc(),
+        "alloc-politely" => endless::alloc_politely(),
         "recurse" => endless::recurse(),
         "recurse-memory" => endless::recurse_memory(),
         "sleep" => endless::sleep(number(rest, 1_000)),
@@ -93,7 +89,10 @@ pub fn run(handoff: Handoff) -> WorkerResult {
         "stdin" => calls::stdin(),
         "model" => calls::model(),
         "tools" => calls::tools(),
+        "tools-large" => calls::tools_large(number(rest, 1)),
         "random" => random(number(rest, 16)),
+        "random-often" => random_often(rest),
+        "random-numbers" => random_numbers(),
         "clock" => calls::clock(),
         "threads" => calls::threads(),
         "connect" => calls::connect(rest),
@@ -113,6 +112,28 @@ pub fn run(handoff: Handoff) -> WorkerResult {
         _ => return Outcome::failed(format!("no verb {verb:?}")).into_result(&handoff),
     };
     Outcome::completed(format!("{goal}: {report}")).into_result(&handoff)
+}
+
+/// What came of a goal that is about files.
+fn on_files(goal: &str) -> Option<String> {
+    let (verb, rest) = goal.split_once(' ').unwrap_or((goal, ""));
+    Some(match verb {
+        "open" => files::open(rest),
+        "list" => files::list(rest),
+        "stat" => files::stat(rest),
+        "readlink" => files::readlink(rest),
+        "open-often" => files::open_often(rest),
+        "write" => files::write(rest),
+        "append" => files::append(rest),
+        "truncate" => files::truncate(rest),
+        "remove" => files::remove(rest),
+        "mkdir" => files::mkdir(rest),
+        "rmdir" => files::rmdir(rest),
+        "rename" => files::rename(rest),
+        "hardlink" => files::hardlink(rest),
+        "symlink" => symlink(rest),
+        _ => return None,
+    })
 }
 
 /// The number that a goal gives, or a default.
@@ -147,7 +168,7 @@ fn trap() -> String {
 }
 
 #[cfg(target_family = "wasm")]
-use raw::{preopens, random, symlink};
+use raw::{preopens, random, random_numbers, random_often, symlink};
 
 #[cfg(not(target_family = "wasm"))]
 fn symlink(_: &str) -> String {
@@ -161,5 +182,15 @@ fn preopens() -> String {
 
 #[cfg(not(target_family = "wasm"))]
 fn random(_: u64) -> String {
+    "only in a component".to_owned()
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn random_often(_: &str) -> String {
+    "only in a component".to_owned()
+}
+
+#[cfg(not(target_family = "wasm"))]
+fn random_numbers() -> String {
     "only in a component".to_owned()
 }
