@@ -81,7 +81,7 @@ fn read(json: &[u8]) {
 }
 
 /// What holds for every set that was read or made.
-fn sound(set: &ChangeSet) {
+pub(crate) fn sound(set: &ChangeSet) {
     set.check().expect("a set keeps its rules");
     let json = set.to_json();
     assert_eq!(&ChangeSet::from_json(&json).expect("what was written can be read"), set);
@@ -120,7 +120,7 @@ fn patch(set: &ChangeSet) {
             ChangeKind::Renamed => (diff::Change::Renamed, change.from.clone(), path()),
         };
         assert_eq!((file.change, name(&file.old), name(&file.new)), (kind, old, new), "{}", told());
-        assert_eq!(file.binary, change.diff.is_none(), "{}", told());
+        assert_eq!(file.binary, change.diff.is_none() && change.base != change.new, "{}", told());
         let count = |side| file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count() as u64;
         if let Some(hunks) = &change.diff {
             let lines = diff_lines(hunks);
@@ -222,8 +222,10 @@ fn made(changes: &Changes) {
     let files: BTreeSet<&str> = files.flatten().map(|(path, ..)| path).collect();
     for folder in paths.iter().flat_map(|path| tree::above(path)) {
         if !added.contains_key(folder) && !removed.contains_key(folder) {
-            // A file may take the place of a folder, or a folder that of a file, where the set says so of the folder.
-            if files.contains(folder) {
+            // A file may take the place of a folder, or a folder that of a file, where the set says so of the folder. And a
+            // folder that is there cannot be in one that comes or goes.
+            let mut comes_or_goes = tree::above(folder).filter(|above| added.contains_key(above) || removed.contains_key(above));
+            if files.contains(folder) || comes_or_goes.next().is_some() {
                 return;
             }
             before.insert(folder.to_owned(), Node::Folder(FOLDER_MODE));

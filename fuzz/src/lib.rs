@@ -13,6 +13,7 @@ pub mod diff_parser;
 pub mod made;
 pub mod normaliser;
 pub mod packet_json;
+pub mod paths;
 pub mod review_role;
 pub mod tree;
 #[path = "../../host/packet/tests/common/settled.rs"]
@@ -22,10 +23,11 @@ mod settled;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     ("change_set", change_set::check),
     ("diff_parser", diff_parser::check),
     ("normaliser", normaliser::check),
     ("packet_json", packet_json::check),
+    ("paths", paths::check),
     ("review_role", review_role::check),
 ];

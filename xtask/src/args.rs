@@ -17,6 +17,7 @@ cargo xtask <command>
   fuzz [--seconds N] [TARGET…]
                         each fuzz target for N seconds (20); with 0, only the inputs that are kept
   bench [-- ARGS…]      benchmarks; ARGS go to `cargo bench`
+  hostile [-- ARGS…]    every hostile guest, how late each is stopped, the escape corpus; `-- --runs N` for N runs
   schemas [--check]     write schemas/*.json; with --check, fail when they are out of date
   install --prefix DIR  put `brain` and its roles into DIR/bin
 
@@ -53,6 +54,11 @@ pub enum Task {
         /// Arguments for `cargo bench`.
         forwarded: Vec<OsString>,
     },
+    /// Run the hostile suite.
+    Hostile {
+        /// Arguments for its program.
+        forwarded: Vec<OsString>,
+    },
     /// Regenerate the JSON Schemas.
     Schemas {
         /// Compare instead of writing.
@@ -86,10 +92,13 @@ pub fn parse(mut parser: lexopt::Parser) -> Result<Task, Failure> {
             forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Bench { forwarded }))
         }
         "fuzz" => fuzz(parser),
+        "hostile" => {
+            forwarded(parser).map(|forwarded| forwarded.map_or(Task::Help, |forwarded| Task::Hostile { forwarded }))
+        }
         "schemas" => schemas(parser),
         "install" => install(parser),
         unknown => Err(Failure::new(format!("unknown command `{unknown}`")).help(
-            "the commands are setup, roles, demo, test, check, fuzz, bench, schemas and install; see `cargo xtask --help`",
+            "the commands are setup, roles, demo, test, check, fuzz, bench, hostile, schemas and install; see `cargo xtask --help`",
         )),
     }
 }

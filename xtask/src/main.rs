@@ -64,6 +64,7 @@ fn run(task: &Task, place: &Place, steps: &mut Steps) -> Result<(), Failure> {
         Task::Check => suite::check(place, steps),
         Task::Fuzz { targets, seconds } => fuzz::run(place, steps, targets, *seconds),
         Task::Bench { forwarded } => suite::bench(place, steps, forwarded),
+        Task::Hostile { forwarded } => suite::hostile(place, steps, forwarded),
         Task::Schemas { check } => suite::schemas(place, steps, *check),
         Task::Install { prefix } => suite::install(place, steps, prefix),
     }

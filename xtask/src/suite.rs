@@ -76,6 +76,17 @@ pub fn bench(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result
     steps.run("bench", host(place, "bench", &["--profile", "dev", "--bench", "*"]).args(forwarded))
 }
 
+/// `cargo xtask hostile`: the hostile suite, measured. Its cases are tests too; what takes quiet and minutes is only here.
+///
+/// # Errors
+/// The first step that fails; the suite fails when a bound was not kept.
+pub fn hostile(place: &Place, steps: &mut Steps, forwarded: &[OsString]) -> Result<(), Failure> {
+    setup::run(place, steps)?;
+    roles::run(place, steps)?;
+    build_host(place, steps)?;
+    steps.run("hostile", Command::new(place.bin.join("hostile")).args(forwarded).current_dir(&place.root))
+}
+
 /// `cargo xtask schemas`: the published JSON Schemas, from the types; with `check`, only compared.
 ///
 /// # Errors

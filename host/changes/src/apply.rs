@@ -9,11 +9,11 @@ use crate::contents::{Contents, CopyError};
 use crate::error::{ApplyError, ContentsError, Failure};
 use crate::finish::{Done, Finish};
 use crate::intent::{Intent, IntentLog, Outcome};
-use crate::plan::{Plan, Target, state_of, targets};
+use crate::plan::{self, Plan, Target, state_of, targets};
 use crate::set::ChangeSet;
 use crate::state::Conflict;
 use crate::tree::{Identity, Tree};
-use crate::watch::{Step, Unwatched, Watch};
+use crate::watch::{Step, Unwatched, Watch, tell};
 
 /// A change set that is in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ impl Applied {
 /// 3. The intent is written to `log`. Then folders are made, and each new content is written under a temporary name in
 ///    its folder, with its mode, and out to the disk.
 /// 4. The files are looked at again, and the commit is written to `log`: the point of no return.
-/// 5. Files go, temporary names become the real ones, emptied folders go, and the end is written to `log`.
+/// 5. Files go, temporary names become the real ones, emptied folders go, new folders get their modes, and the end is written
+///    to `log`.
 ///
 /// Until 5 every failure leaves the tree as it was. A crash is dealt with by [`recover`](crate::recover()).
 ///
@@ -126,8 +127,7 @@ pub(crate) fn end(
     plan: &Plan,
     outcome: Outcome,
 ) -> Result<(), ApplyError> {
-    watch
-        .before(Step::End)
+    tell(watch, Step::End)
         .and_then(|()| log.end(&plan.id, outcome))
         .map_err(|source| ApplyError::NotEnded { outcome, source })
 }
@@ -163,9 +163,7 @@ impl Apply<'_, '_> {
             let digest = self.contents.put(&mut file.map_err(failed("read", path))?).map_err(kept)?;
             let target = self.targets.get(path).cloned().unwrap_or_default();
             if target.base.is_none_or(|(base, _)| *base != digest) {
-                let (found, _) = self.tree.state(path);
-                let conflict = Conflict { path: (*path).to_owned(), expected: state_of(target.base), found };
-                return Err(ApplyError::Conflict { conflicts: vec![conflict], left: Vec::new() });
+                return Err(self.conflict(path, target.base));
             }
         }
         let set_digest = self.contents.put(&mut set.to_json().as_slice()).map_err(kept)?;
@@ -176,17 +174,22 @@ impl Apply<'_, '_> {
         Ok(Intent { id: self.plan.id.clone(), set: set_digest, plan, files })
     }
 
+    fn conflict(&self, path: &str, expected: Option<plan::Side<'_>>) -> ApplyError {
+        let (found, _) = self.tree.state(path);
+        let conflict = Conflict { path: path.to_owned(), expected: state_of(expected), found };
+        ApplyError::Conflict { conflicts: vec![conflict], left: Vec::new() }
+    }
+
     /// Makes folders and temporary files.
     fn stage(&mut self, identities: &BTreeMap<&str, Identity>) -> Result<(), ApplyError> {
         for folder in &self.plan.early {
             let path = &folder.path;
             self.step(Step::MakeFolder(path), "make the folder", path)?;
-            // Counted first: if only its mode could not be set, it was made.
-            self.made.folders += 1;
-            if let Err(source) = self.tree.make_folder(path, folder.mode) {
-                self.made.folders -= usize::from(source.kind() == io::ErrorKind::AlreadyExists);
-                return Err(failed("make the folder", path)(source));
+            match self.tree.make_folder(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(self.conflict(path, None)),
+                result => result.map_err(failed("make the folder", path))?,
             }
+            self.made.folders += 1;
         }
         let new = self.targets.iter().filter_map(|(path, target)| Some((*path, target.new?)));
         for ((path, side), temp) in new.zip(&self.plan.temps) {
@@ -248,13 +251,13 @@ pub(crate) fn write(
 pub(crate) fn roll_back(tree: &Tree, plan: &Plan, folders: usize, files: usize, watch: &mut dyn Watch) -> Vec<String> {
     let mut left = Vec::new();
     for temp in plan.temps.iter().take(files) {
-        if watch.before(Step::TakeBack(temp)).and_then(|()| tree.remove(temp)).is_err() {
+        if tell(watch, Step::TakeBack(temp)).and_then(|()| tree.remove(temp)).is_err() {
             left.push(temp.clone());
         }
     }
     for folder in plan.early.iter().take(folders).rev() {
         let path = &folder.path;
-        if watch.before(Step::TakeBack(path)).and_then(|()| tree.remove_folder(path)).is_err() {
+        if tell(watch, Step::TakeBack(path)).and_then(|()| tree.remove_folder(path)).is_err() {
             left.push(path.clone());
         }
     }

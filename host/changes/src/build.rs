@@ -11,19 +11,29 @@ use crate::diff::{MAX_DIFF_INPUT_BYTES, text, unified};
 use crate::error::BuildError;
 use crate::set::{ChangeSet, MAX_CHANGES, MAX_FOLDERS, MAX_SET_DIFF_BYTES};
 
-/// How long all diffs of a set may take together. Those that start later are cut; one that is being made gets coarser.
+/// How long all diffs of a set may take together. What comes after that has none.
 pub const DIFF_TIME: Duration = Duration::from_secs(2);
+/// How long one file may be looked at for the shortest diff. After that its diff gets coarser.
+const FILE_DIFF_TIME: Duration = Duration::from_millis(250);
 
 /// A file as it is on one side of a change.
 pub struct Side<'r> {
     mode: u32,
     reader: Box<dyn Read + 'r>,
+    seen: Option<(Digest, u64)>,
 }
 
 impl<'r> Side<'r> {
     /// A file of mode `mode` (permission bits) whose content `reader` gives.
     pub fn new(mode: u32, reader: impl Read + 'r) -> Self {
-        Self { mode, reader: Box::new(reader) }
+        Self { mode, reader: Box::new(reader), seen: None }
+    }
+
+    /// For a base: the digest and the size that it had when the role saw it. If the reader gives something else by now, the change
+    /// starts from what was seen and has no diff; applying it is a conflict, as it should be.
+    #[must_use]
+    pub fn seen_as(self, digest: Digest, bytes: u64) -> Self {
+        Self { seen: Some((digest, bytes)), ..self }
     }
 }
 
@@ -37,7 +47,7 @@ impl std::fmt::Debug for Side<'_> {
 #[derive(Debug)]
 pub struct Builder<'c> {
     contents: &'c Contents,
-    diffs_until: Instant,
+    diff_time_left: Duration,
     diff_bytes_left: usize,
     changes: Vec<Change>,
     folders_added: Vec<Folder>,
@@ -45,11 +55,11 @@ pub struct Builder<'c> {
 }
 
 impl<'c> Builder<'c> {
-    /// A builder of one set. [`DIFF_TIME`] starts now.
+    /// A builder of one set.
     pub fn new(contents: &'c Contents) -> Self {
         Self {
             contents,
-            diffs_until: Instant::now() + DIFF_TIME,
+            diff_time_left: DIFF_TIME,
             diff_bytes_left: MAX_SET_DIFF_BYTES,
             changes: Vec::new(),
             folders_added: Vec::new(),
@@ -136,7 +146,7 @@ impl<'c> Builder<'c> {
     ) -> Result<&mut Self, BuildError> {
         let (mode, base_mode) = (new.as_ref().map(|side| side.mode), base.as_ref().map(|side| side.mode));
         let base = match base {
-            Some(mut side) => Looked::hashed(&path, &mut side.reader)?,
+            Some(mut side) => Looked::hashed(&path, &mut side.reader)?.seen_as(side.seen),
             None => Looked::default(),
         };
         let new = match new {
@@ -171,10 +181,13 @@ impl<'c> Builder<'c> {
     }
 
     fn diff(&mut self, old: &str, new: &str) -> Option<String> {
-        if Instant::now() >= self.diffs_until {
+        if self.diff_time_left.is_zero() {
             return None;
         }
-        let diff = unified(old, new, self.diffs_until)?;
+        let start = Instant::now();
+        let diff = unified(old, new, start + self.diff_time_left.min(FILE_DIFF_TIME));
+        self.diff_time_left = self.diff_time_left.saturating_sub(start.elapsed());
+        let diff = diff?;
         self.diff_bytes_left = self.diff_bytes_left.checked_sub(diff.len())?;
         Some(diff)
     }
@@ -194,6 +207,8 @@ struct Looked {
     digest: Option<Digest>,
     bytes: u64,
     head: Vec<u8>,
+    /// Whether what was read is not what the digest says.
+    is_other: bool,
 }
 
 impl Looked {
@@ -210,7 +225,7 @@ impl Looked {
                 HashError::TooLarge { .. } => io::Error::from(io::ErrorKind::FileTooLarge),
             },
         })?;
-        Ok(Self { digest: Some(digest), bytes, head })
+        Ok(Self { digest: Some(digest), bytes, head, is_other: false })
     }
 
     fn kept(contents: &Contents, path: &str, reader: &mut dyn Read) -> Result<Self, BuildError> {
@@ -218,15 +233,24 @@ impl Looked {
         let (digest, bytes) = contents
             .put_watched(reader, &mut |chunk| take(&mut head, chunk))
             .map_err(|source| BuildError::New { path: crate::set::shown(path), source })?;
-        Ok(Self { digest: Some(digest), bytes, head })
+        Ok(Self { digest: Some(digest), bytes, head, is_other: false })
+    }
+
+    fn seen_as(self, seen: Option<(Digest, u64)>) -> Self {
+        match seen {
+            Some((digest, bytes)) if self.digest.as_ref() != Some(&digest) => {
+                Self { digest: Some(digest), bytes, is_other: true, ..self }
+            }
+            _ => self,
+        }
     }
 
     fn is_whole(&self) -> bool {
-        self.bytes <= MAX_DIFF_INPUT_BYTES as u64
+        !self.is_other && self.bytes <= MAX_DIFF_INPUT_BYTES as u64
     }
 
     fn text(&self) -> Option<&str> {
-        text(&self.head, self.bytes == self.head.len() as u64)
+        text(&self.head, !self.is_other && self.bytes == self.head.len() as u64)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::error::{ApplyError, Failure};
 use crate::path::split;
 use crate::plan::{Plan, Target, state_of};
 use crate::state::{Conflict, State};
-use crate::tree::{Identity, Tree};
-use crate::watch::{Step, Watch};
+use crate::tree::{Identity, NEW_FOLDER_MODE, Tree};
+use crate::watch::{Step, Watch, tell};
 
 pub(crate) struct Finish<'a, 's> {
     pub(crate) tree: &'a Tree,
@@ -80,7 +80,7 @@ impl Finish<'_, '_> {
 
     fn remove_files(&mut self, done: &mut Done, failures: &mut Vec<Failure>) {
         for (path, target) in self.targets.iter().filter(|(_, target)| target.new.is_none()) {
-            let result = self.watch.before(Step::Remove(path)).and_then(|()| match self.judge(path, target)? {
+            let result = tell(self.watch, Step::Remove(path)).and_then(|()| match self.judge(path, target)? {
                 Verdict::Done => Ok(()),
                 Verdict::Ready => self.tree.remove(path),
                 Verdict::Theirs(found) => {
@@ -96,7 +96,7 @@ impl Finish<'_, '_> {
     fn remove_folders(&mut self, done: &mut Done, failures: &mut Vec<Failure>) {
         for folder in self.plan.removed.iter().rev() {
             let path = &folder.path;
-            let result = self.watch.before(Step::RemoveFolder(path)).and_then(|()| self.tree.remove_folder(path));
+            let result = tell(self.watch, Step::RemoveFolder(path)).and_then(|()| self.tree.remove_folder(path));
             match result {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => done.folders_left.push(path.clone()),
                 // A file has its place already, or somebody put something else there.
@@ -110,10 +110,10 @@ impl Finish<'_, '_> {
     fn make_folders(&mut self, folders: &[crate::change::Folder], failures: &mut Vec<Failure>) {
         for folder in folders {
             let path = &folder.path;
-            let result = self.watch.before(Step::MakeFolder(path)).and_then(|()| {
+            let result = tell(self.watch, Step::MakeFolder(path)).and_then(|()| {
                 // What is not missing is there already, or is somebody else's and the files that belong below say so.
                 match self.tree.folder_mode(path) {
-                    Err(State::Missing) => self.tree.make_folder(path, folder.mode),
+                    Err(State::Missing) => self.tree.make_folder(path),
                     _ => Ok(()),
                 }
             });
@@ -124,7 +124,7 @@ impl Finish<'_, '_> {
     fn place_files(&mut self, done: &mut Done, failures: &mut Vec<Failure>) {
         let new = self.targets.iter().filter(|(_, target)| target.new.is_some());
         for ((path, target), temp) in new.zip(&self.plan.temps) {
-            let result = self.watch.before(Step::Place(path)).and_then(|()| {
+            let result = tell(self.watch, Step::Place(path)).and_then(|()| {
                 match self.judge(path, target)? {
                     Verdict::Done => return self.tree.remove(temp),
                     Verdict::Ready => {}
@@ -155,10 +155,10 @@ impl Finish<'_, '_> {
     fn write_again(&mut self, target: &Target<'_>, temp: &str) -> io::Result<()> {
         let Some((digest, mode)) = target.new else { return Ok(()) };
         self.tree.remove(temp)?;
-        self.watch.before(Step::Create(temp))?;
+        tell(self.watch, Step::Create(temp))?;
         let file = self.tree.create(temp)?;
         write(self.contents, digest, file, |file| {
-            self.watch.before(Step::Complete(temp))?;
+            tell(self.watch, Step::Complete(temp))?;
             Tree::complete(file, mode, None).map(|_| ())
         })
         .map_err(|error| match error {
@@ -167,14 +167,16 @@ impl Finish<'_, '_> {
         })
     }
 
-    /// Gives those new folders their modes in which even their owner could not have worked.
+    /// Gives new folders their modes: last, since there are modes in which even their owner could not have worked. A folder
+    /// that has one already got it before a crash, or from somebody else.
     fn set_modes(&mut self, failures: &mut Vec<Failure>) {
-        let shut = |folder: &&crate::change::Folder| folder.mode & 0o700 != 0o700;
-        for folder in self.plan.early.iter().chain(&self.plan.late).rev().filter(shut) {
+        for folder in self.plan.early.iter().chain(&self.plan.late).rev() {
             let path = &folder.path;
-            if self.tree.folder_mode(path).is_ok() {
-                note(failures, "set the mode of the folder", path, self.tree.set_folder_mode(path, folder.mode));
-            }
+            let result = tell(self.watch, Step::SetMode(path)).and_then(|()| match self.tree.folder_mode(path) {
+                Ok(NEW_FOLDER_MODE) => self.tree.set_folder_mode(path, folder.mode),
+                _ => Ok(()),
+            });
+            note(failures, "set the mode of the folder", path, result);
         }
     }
 
@@ -184,7 +186,7 @@ impl Finish<'_, '_> {
         let folders: BTreeSet<&str> =
             self.targets.keys().copied().chain(removed).chain(made).map(|path| split(path).0).collect();
         for folder in folders {
-            let result = self.watch.before(Step::Sync(folder)).and_then(|()| self.tree.sync(folder));
+            let result = tell(self.watch, Step::Sync(folder)).and_then(|()| self.tree.sync(folder));
             note(failures, "write out the folder", folder, result);
         }
     }

@@ -15,6 +15,8 @@ use crate::state::State;
 
 /// Set-user-id, set-group-id and sticky.
 const SPECIAL_BITS: u32 = 0o7000;
+/// The mode of a folder that was made and did not get its own yet.
+pub(crate) const NEW_FOLDER_MODE: u32 = 0o700;
 /// What a folder is opened with: for listing and for `fsync`, never through a link.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -164,11 +166,10 @@ impl Tree {
         Ok(rustix::fs::accessat(&folder, ".", access, AtFlags::empty())?)
     }
 
-    /// Makes a folder that its owner can work in; [`set_folder_mode`](Self::set_folder_mode) comes last.
-    pub(crate) fn make_folder(&self, path: &str, mode: u32) -> io::Result<()> {
+    /// Makes a folder in which only its owner can work. [`set_folder_mode`](Self::set_folder_mode) comes next.
+    pub(crate) fn make_folder(&self, path: &str) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
-        rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o700))?;
-        self.set_folder_mode(path, mode | 0o700)
+        Ok(rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(NEW_FOLDER_MODE as _))?)
     }
 
     /// Sets the permission bits of a folder. Its special bits stay: it may have inherited them.
@@ -308,5 +309,25 @@ impl Tree {
         let (folder, name) = self.parent(path)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&folder, name, flags, Mode::empty())?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_appeared_in_the_last_moment_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let tree = Tree::open(dir.path()).unwrap();
+        std::fs::write(dir.path().join("ours"), "ours").unwrap();
+        std::fs::write(dir.path().join("theirs"), "theirs").unwrap();
+        let error = tree.rename("ours", "theirs", false).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(std::fs::read(dir.path().join("theirs")).unwrap(), b"theirs");
+        tree.rename("ours", "theirs", true).unwrap();
+        assert_eq!(std::fs::read(dir.path().join("theirs")).unwrap(), b"ours");
+        tree.rename("theirs", "free", false).unwrap();
     }
 }

@@ -14,6 +14,8 @@ pub enum Step<'a> {
     Intent,
     /// Make a folder.
     MakeFolder(&'a str),
+    /// Give a new folder its mode.
+    SetMode(&'a str),
     /// Make a temporary file.
     Create(&'a str),
     /// Complete a temporary file, whose bytes are written: mode, owner, and out to the disk.
@@ -41,15 +43,23 @@ pub trait Watch {
     /// What comes next.
     ///
     /// # Errors
-    /// An error stands for a failure of the step. Before the commit the apply is rolled back; an error of the kind
-    /// [`Interrupted`](io::ErrorKind::Interrupted) says that somebody stopped it. After the commit the step is
-    /// left to the recovery; who only wants to stop an apply does not return an error once it saw [`Step::Commit`].
+    /// An error of the kind [`Interrupted`](io::ErrorKind::Interrupted) stops the apply: it is rolled back. It is disregarded
+    /// where nothing can be stopped any more: after the commit, and while rolling back. Any other error stands for a failure
+    /// of the step: before the commit the apply is rolled back too, after it the step is left to the recovery.
     fn before(&mut self, step: Step<'_>) -> io::Result<()>;
 }
 
 impl<F: FnMut(Step<'_>) -> io::Result<()>> Watch for F {
     fn before(&mut self, step: Step<'_>) -> io::Result<()> {
         self(step)
+    }
+}
+
+/// Tells a step that cannot be stopped.
+pub(crate) fn tell(watch: &mut dyn Watch, step: Step<'_>) -> io::Result<()> {
+    match watch.before(step) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        told => told,
     }
 }
 

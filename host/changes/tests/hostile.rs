@@ -201,8 +201,18 @@ fn what_somebody_writes_at_any_step_is_never_lost() {
             let (place, set, before, after) = prepared();
             let mut log = MemoryLog::default();
             let mut by_then = String::new();
+            let mut is_prepared = false;
             let (more, result) = meddled(&place, &set, &mut log, at, &mut |step| {
                 by_then = format!("{step:?}");
+                is_prepared = !matches!(
+                    step,
+                    Step::Check(_)
+                        | Step::Save(_)
+                        | Step::Intent
+                        | Step::MakeFolder(_)
+                        | Step::Create(_)
+                        | Step::Complete(_)
+                );
                 fs::write(place.root.join(path), theirs).unwrap();
             });
             if !more {
@@ -210,6 +220,7 @@ fn what_somebody_writes_at_any_step_is_never_lost() {
             }
             let context = format!("{path} written before {by_then}");
             assert!(log.open().is_none(), "{context}");
+            assert!(is_prepared || result.is_err(), "{context}: found by the second look");
             let found = read_tree(&place.root);
             let expected = match &result {
                 Ok(_) => &after,
@@ -236,6 +247,21 @@ fn what_somebody_writes_at_any_step_is_never_lost() {
             }
         }
     }
+}
+
+#[test]
+fn a_folder_that_somebody_makes_in_between_is_theirs() {
+    let (place, set, mut before, _) = prepared();
+    let mut log = MemoryLog::default();
+    let mut watch = |step: Step<'_>| {
+        if step == Step::MakeFolder("src/in") { fs::create_dir(place.root.join("src/in")) } else { Ok(()) }
+    };
+    let found = conflicts(apply_watched(&set, &place.root, &place.contents, &mut log, &mut watch).unwrap_err());
+    assert_eq!((found[0].path.as_str(), &found[0].found), ("src/in", &State::Folder));
+    let mode = fs::metadata(place.root.join("src/in")).unwrap().permissions().mode() & 0o777;
+    before.insert("src/in".into(), folder(mode));
+    assert_same(&read_tree(&place.root), &before, "their folder stays");
+    assert_eq!(log.outcome, Some(Outcome::RolledBack));
 }
 
 struct Crash;
@@ -303,6 +329,32 @@ fn failures_have_types_and_leave_the_tree() {
 }
 
 #[test]
+fn whoever_stops_it_gets_all_or_nothing() {
+    for at in 0.. {
+        let (place, set, before, after) = prepared();
+        let mut log = MemoryLog::default();
+        let mut step = 0;
+        let mut committed = false;
+        // From some step on the answer is always that it should stop.
+        let mut watch = |next: Step<'_>| {
+            step += 1;
+            if step <= at {
+                committed |= next == Step::Commit;
+                return Ok(());
+            }
+            Err(io::Error::from(io::ErrorKind::Interrupted))
+        };
+        let result = apply_watched(&set, &place.root, &place.contents, &mut log, &mut watch);
+        assert!(log.open().is_none(), "stopped after {at} steps");
+        assert_eq!(result.is_ok(), committed, "stopped after {at} steps: {result:?}");
+        assert_same(&read_tree(&place.root), if committed { &after } else { &before }, &format!("after {at} steps"));
+        if step <= at {
+            break;
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_taken_back_is_named() {
     let (place, set, before, _) = prepared();
     let mut log = MemoryLog::default();
@@ -351,7 +403,7 @@ fn folders_and_files_without_permission() {
         let error = result.unwrap_err();
         assert_eq!(error.code().unwrap().to_string(), code, "{path}: {error}");
         assert_eq!(log, MemoryLog::default(), "{path}: found before anything was written down");
-        set_mode(&place.root.join(path), if path == "top" { 0o755 } else { 0o755 });
+        set_mode(&place.root.join(path), 0o755);
         assert_same(&read_tree(&place.root), &small().0, path);
     }
     // Only new files: making the first one tells.
@@ -470,9 +522,12 @@ fn an_intent_whose_plan_is_damaged_touches_nothing() {
     let other = place.contents.put(&mut &b"{}"[..]).unwrap();
     let path = |digest: &Digest| place.contents.folder().join(digest.as_str());
     let plan = fs::read_to_string(path(&intent.plan)).unwrap();
-    let elsewhere = plan.replace("src/in", "src/lib.rs");
+    // A folder that the set does not add: a roll back would remove it.
+    let elsewhere = plan.replacen(r#""early":[{"path":"src/in""#, r#""early":[{"path":"theirs""#, 1);
+    assert_ne!(elsewhere, plan);
     let elsewhere = place.contents.put(&mut elsewhere.as_bytes()).unwrap();
     let victim = plan.replacen("src/.brain-apply-", "src/lib.rs-", 1);
+    assert_ne!(victim, plan);
     let victim = place.contents.put(&mut victim.as_bytes()).unwrap();
     for intent in [
         Intent { plan: other.clone(), ..intent.clone() },

@@ -164,11 +164,14 @@ fn a_kill_at_200_points_leaves_the_old_tree_or_the_new_one() {
             assert!(!child.status.success(), "{context}");
         } else {
             let mut child = run_child(home).spawn().unwrap();
-            let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-            let announced = lines.map(Result::unwrap).filter(|line| line.ends_with("step")).take(step + 1).count();
+            // The pipe stays open: without a reader the child would see an error, and roll back.
+            let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            let steps = lines.by_ref().map(Result::unwrap).filter(|line| line.ends_with("step"));
+            let announced = steps.take(step + 1).count();
             assert_eq!(announced, step + 1, "{context}");
             child.kill().unwrap();
             child.wait().unwrap();
+            drop(lines);
         }
         let mut log = FileLog(home.join("log"));
         let contents = Contents::open(home.join("contents")).unwrap();

@@ -239,6 +239,23 @@ fn contents_are_private_bounded_and_verified() {
 }
 
 #[test]
+fn a_base_that_changed_since_it_was_seen_stays_what_was_seen() {
+    let dir = fast_dir();
+    let contents = Contents::open(dir.path().join("contents")).unwrap();
+    let seen = || Side::new(0o644, &b"theirs\n"[..]).seen_as(Digest::of(b"seen\n"), 5);
+    let mut builder = Builder::new(&contents);
+    builder.modified("changed", seen(), Side::new(0o644, &b"new\n"[..])).unwrap();
+    builder.modified("same as seen", seen(), Side::new(0o644, &b"seen\n"[..])).unwrap();
+    builder.modified("same as theirs", seen(), Side::new(0o644, &b"theirs\n"[..])).unwrap();
+    let same = Side::new(0o644, &b"seen\n"[..]).seen_as(Digest::of(b"seen\n"), 5);
+    builder.modified("still so", same, Side::new(0o644, &b"new\n"[..])).unwrap();
+    let set = builder.finish().unwrap();
+    let told: Vec<_> = set.changes.iter().map(|c| (c.path.as_str(), c.base_bytes, c.diff_cut)).collect();
+    assert_eq!(told, [("changed", 5, true), ("same as theirs", 5, true), ("still so", 5, false)]);
+    assert!(set.changes.iter().all(|change| change.base == Some(Digest::of(b"seen\n"))));
+}
+
+#[test]
 fn modes_of_what_is_new_follow_the_folder() {
     for (folder, file, inner) in [
         (0o755, 0o644, 0o755),

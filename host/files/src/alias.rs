@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
-use cap_fs_ext::MetadataExt;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::Dir;
 use unicode_normalization::UnicodeNormalization;
+
+use crate::meta::Meta;
 
 /// Folders of which is remembered whether they fold; beyond it, they are asked again.
 const MAX_REMEMBERED: usize = 4096;
@@ -27,8 +28,15 @@ struct Folds {
 }
 
 impl Aliases {
+    /// Whether the folder at `path` is known to find nothing by another spelling of `name`.
+    pub(crate) fn is_exact(&self, path: &str, name: &str) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied().unwrap_or_default();
+        let has_case = name.chars().any(|c| c.is_lowercase() || c.is_uppercase());
+        (!has_case || known.case == Some(false)) && (name.is_ascii() || known.form == Some(false))
+    }
+
     /// Whether `name`, which was found in `dir` at `path` below the mount, is what the folder itself calls it.
-    pub(crate) fn is_listed_name(&self, dir: &Dir, path: &str, name: &str, found: &Metadata) -> io::Result<bool> {
+    pub(crate) fn is_listed_name(&self, dir: &Dir, path: &str, name: &str, found: &Meta) -> io::Result<bool> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).copied().unwrap_or_default();
         let mut folds = known;
         if folds.case.is_none() {
@@ -53,8 +61,8 @@ impl Aliases {
 }
 
 /// Whether `other` finds the same object as the name by which `found` was found.
-fn same(dir: &Dir, other: &str, found: &Metadata) -> bool {
-    dir.symlink_metadata(other).is_ok_and(|m| (m.dev(), m.ino()) == (found.dev(), found.ino()))
+fn same(dir: &Dir, other: &str, found: &Meta) -> bool {
+    Meta::at(dir, other).is_ok_and(|other| other.inode() == found.inode())
 }
 
 fn lists(dir: &Dir, name: &str) -> io::Result<bool> {
@@ -105,7 +113,7 @@ mod tests {
         std::fs::write(root.path().join("a.txt"), "x").unwrap();
         std::fs::hard_link(root.path().join("a.txt"), root.path().join("A.TXT")).unwrap();
         let dir = Dir::open_ambient_dir(root.path(), ambient_authority()).unwrap();
-        let (aliases, found) = (Aliases::default(), dir.symlink_metadata("a.txt").unwrap());
+        let (aliases, found) = (Aliases::default(), Meta::at(&dir, "a.txt").unwrap());
         assert!(aliases.is_listed_name(&dir, "", "a.txt", &found).unwrap());
         assert!(aliases.is_listed_name(&dir, "", "A.TXT", &found).unwrap());
         // As where a file system folds names: it was found, and is not listed.

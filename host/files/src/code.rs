@@ -65,6 +65,12 @@ impl From<ErrorCode> for Fault {
     }
 }
 
+impl From<Errno> for Fault {
+    fn from(errno: Errno) -> Self {
+        io::Error::from(errno).into()
+    }
+}
+
 impl From<io::Error> for Fault {
     fn from(error: io::Error) -> Self {
         Self::Code(code_of(&error))

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 
 use brain_changes::{BuildError, Builder, ChangeSet, Contents, Side, new_file_mode, new_folder_mode};
-use cap_fs_ext::DirExt;
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, PermissionsExt};
+use cap_std::fs::Dir;
 
-use crate::mount::Mount;
+use crate::handle::Opened;
+use crate::meta::Meta;
+use crate::mount::{Mount, open_folder};
 use crate::overlay::{Base, Content, FileNode, Node, Overlay, Shows};
 use crate::view::FileView;
 use crate::{ARTIFACTS, WORKSPACE};
@@ -106,9 +107,9 @@ fn collect(mount: &Mount, overlay: &Overlay, contents: &Contents) -> Result<Chan
     for (path, node) in overlay.nodes() {
         match node {
             Node::Gone => {}
-            Node::Folder { .. } if overlay.gone_folders().any(|gone| gone == path) => {}
-            Node::Folder { .. } => {
-                set.folder_added(path, new_folder_mode(mode_above(mount, path)))?;
+            Node::Folder { .. } if overlay.is_gone_folder(path) => {}
+            Node::Folder { mode, .. } => {
+                set.folder_added(path, mode.unwrap_or_else(|| new_folder_mode(mode_above(mount, path))))?;
             }
             Node::File(_) if overlay.base(path).is_some() => {}
             Node::File(node) => match moved.get(path).and_then(|from| Some((*from, overlay.base(from)?))) {
@@ -129,15 +130,17 @@ fn collect(mount: &Mount, overlay: &Overlay, contents: &Contents) -> Result<Chan
     }
     let mut set = set.finish()?;
     for change in &mut set.changes {
-        let from = change.from.as_deref().unwrap_or(&change.path);
-        let Some(base) = overlay.base(from) else { continue };
-        if change.base.as_ref() != Some(&base.digest) {
-            change.base = Some(base.digest.clone());
-            change.base_bytes = base.bytes;
-            change.diff_cut = change.text;
-            change.diff = None;
-        }
+        // A file that was only moved gets what was there when it was moved, whatever is there now.
+        let Some(Node::File(FileNode { content: Content::Lower(at), .. })) = overlay.get(&change.path) else {
+            continue;
+        };
+        let Some(seen) = overlay.base(at).filter(|seen| change.new.as_ref() != Some(&seen.digest)) else { continue };
+        change.new = Some(seen.digest.clone());
+        change.new_bytes = seen.bytes;
+        change.diff_cut = change.text;
+        change.diff = None;
     }
+    set.changes.retain(|change| !change.is_nothing());
     Ok(set)
 }
 
@@ -156,12 +159,13 @@ fn moved(overlay: &Overlay) -> BTreeMap<&String, &String> {
     moved
 }
 
+/// A file of the real tree as the role saw it, whatever it has become since.
 fn base_side<'a>(mount: &Mount, path: &str, base: &Base) -> Side<'a> {
-    match mount.open_lower_path(path) {
-        Ok(file) => Side::new(base.mode, file),
-        // It is gone; the digest that was recorded is put in its place.
+    let side = match mount.open_lower_path(path) {
+        Ok(Opened { file, .. }) => Side::new(base.mode, file.take(base.bytes.saturating_add(1))),
         Err(_) => Side::new(base.mode, io::empty()),
-    }
+    };
+    side.seen_as(base.digest.clone(), base.bytes)
 }
 
 fn new_side<'a>(mount: &Mount, path: &str, node: &FileNode) -> Result<Side<'a>, BuildError> {
@@ -169,7 +173,7 @@ fn new_side<'a>(mount: &Mount, path: &str, node: &FileNode) -> Result<Side<'a>, 
     let file: File = match &node.content {
         Content::Staged(staged) => staged.open(false).map_err(failed)?,
         Content::Lower(at) => match mount.open_lower_path(at) {
-            Ok(file) => file,
+            Ok(opened) => opened.file,
             // It is gone meanwhile, and so this change is a conflict when it is applied.
             Err(_) => return Ok(Side::new(node.mode, io::empty())),
         },
@@ -179,11 +183,15 @@ fn new_side<'a>(mount: &Mount, path: &str, node: &FileNode) -> Result<Side<'a>, 
     Ok(Side::new(mode, file))
 }
 
-/// The mode of the nearest folder above `path` that the real tree has.
+/// The mode of the nearest folder above `path` that the real tree has, or that was moved from elsewhere.
 fn mode_above(mount: &Mount, path: &str) -> u32 {
     let mut folder = path;
     while let Some((above, _)) = folder.rsplit_once('/') {
-        if let Some(mode) = folder_mode(mount, above) {
+        let moved = || match mount.overlay.as_ref()?.get(above) {
+            Some(Node::Folder { mode, .. }) => *mode,
+            _ => None,
+        };
+        if let Some(mode) = folder_mode(mount, above).or_else(moved) {
             return mode;
         }
         folder = above;
@@ -194,7 +202,7 @@ fn mode_above(mount: &Mount, path: &str) -> u32 {
 fn folder_mode(mount: &Mount, path: &str) -> Option<u32> {
     let mut dir = std::sync::Arc::clone(mount.root.lower.as_ref()?);
     for name in path.split('/').filter(|name| !name.is_empty()) {
-        dir = std::sync::Arc::new(dir.open_dir_nofollow(name).ok()?);
+        dir = open_folder(&dir, name).ok()?;
     }
-    Some(dir.dir_metadata().ok()?.permissions().mode() & 0o777)
+    Some(Meta::of(&*dir).ok()?.mode())
 }

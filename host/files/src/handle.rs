@@ -3,12 +3,18 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::Dir;
+use rustix::buffer::spare_capacity;
+use rustix::io::{pread, retry_on_intr};
 
 use crate::code::{ErrorCode, FileResult};
 use crate::limits::Meter;
+use crate::meta::Meta;
+use crate::mount::MAX_FILE_BYTES;
 use crate::staging::Staged;
+use crate::stat::Stat;
 
 /// Bytes that one read returns at most, whatever the guest asks for.
 pub const MAX_READ: usize = 1 << 20;
@@ -54,9 +60,40 @@ pub(crate) struct Opened {
     pub file: File,
     /// Keeps the overlay's file alive while it is open.
     pub staged: Option<Arc<Staged>>,
+    /// What was last learned of a file of the real tree, and when. Guests ask several times in a row: a language's runtime
+    /// turns one question into two or three.
+    fresh: Mutex<Option<(Instant, Meta)>>,
 }
 
+/// How long what is known of a file of the real tree is news. Nothing that the guest does changes such a file.
+const FRESH: Duration = Duration::from_millis(1);
+
 impl Opened {
+    /// A file of the overlay.
+    pub(crate) fn staged(file: File, staged: Arc<Staged>) -> Self {
+        Self { file, staged: Some(staged), fresh: Mutex::new(None) }
+    }
+
+    /// A file of the real tree, which is now as `meta` says.
+    pub(crate) fn lower(file: File, meta: Meta) -> Self {
+        Self { file, staged: None, fresh: Mutex::new(Some((Instant::now(), meta))) }
+    }
+
+    fn meta(&self) -> std::io::Result<Meta> {
+        if self.staged.is_some() {
+            return Meta::of(&self.file);
+        }
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((since, meta)) = &*fresh
+            && since.elapsed() < FRESH
+        {
+            return Ok(*meta);
+        }
+        let meta = Meta::of(&self.file)?;
+        *fresh = Some((Instant::now(), meta));
+        Ok(meta)
+    }
+
     pub(crate) fn behind(self) -> Behind {
         Arc::new(Mutex::new(Arc::new(self)))
     }
@@ -78,23 +115,23 @@ impl OpenFile {
         self.writable
     }
 
-    /// Reads at `offset` into `buffer`, and says how many bytes. At the end it is 0.
+    /// Reads at most `length` bytes at `offset`, and no more than [`MAX_READ`]. At the end there are none.
     ///
     /// # Errors
     /// `bad-descriptor` where the file was not opened to read; what the system says.
-    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> FileResult<usize> {
+    pub fn read_at(&self, length: usize, offset: u64) -> FileResult<Vec<u8>> {
         if !self.readable {
             return Err(ErrorCode::BadDescriptor.into());
         }
         let opened = now(&self.behind);
-        let n = loop {
-            match opened.file.read_at(buffer, offset) {
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                done => break done?,
-            }
-        };
-        self.meter.read(n);
-        Ok(n)
+        let mut bytes = Vec::with_capacity(length.min(MAX_READ));
+        if bytes.capacity() > 0 {
+            retry_on_intr(|| pread(&opened.file, spare_capacity(&mut bytes), offset))?;
+            // The allocator may have given more room than was asked for.
+            bytes.truncate(length);
+        }
+        self.meter.read(bytes.len());
+        Ok(bytes)
     }
 
     /// Writes all of `bytes` at `offset`; without an offset, at the end. What the file grows by is charged first.
@@ -107,9 +144,10 @@ impl OpenFile {
         if bytes.is_empty() {
             return Ok(());
         }
-        let size = file.metadata()?.len();
+        let size = Meta::of(file)?.len();
         let offset = offset.unwrap_or(size);
-        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
+        let end = offset.checked_add(bytes.len() as u64).filter(|end| *end <= MAX_FILE_BYTES);
+        let end = end.ok_or(ErrorCode::FileTooLarge)?;
         let growth = end.saturating_sub(size);
         staged.quota().take_bytes(growth)?;
         if let Err(error) = self.meter.write(bytes.len() as u64) {
@@ -117,7 +155,7 @@ impl OpenFile {
             return Err(error.into());
         }
         if let Err(error) = file.write_all_at(bytes, offset) {
-            let grown = file.metadata().map(|m| m.len().saturating_sub(size)).unwrap_or(growth);
+            let grown = Meta::of(file).map(|m| m.len().saturating_sub(size)).unwrap_or(growth);
             staged.quota().give_bytes(growth.saturating_sub(grown));
             return Err(error.into());
         }
@@ -127,11 +165,14 @@ impl OpenFile {
     /// Cuts the file, or makes it longer with zeros.
     ///
     /// # Errors
-    /// `invalid` where the file was not opened to write, `quota`; what the system says.
+    /// `invalid` where the file was not opened to write, `quota`, `file-too-large`; what the system says.
     pub fn set_size(&self, size: u64) -> FileResult<()> {
         let opened = self.writer(ErrorCode::Invalid)?;
         let (file, Some(staged)) = (&opened.file, &opened.staged) else { return Err(ErrorCode::Invalid.into()) };
-        let old = file.metadata()?.len();
+        if size > MAX_FILE_BYTES {
+            return Err(ErrorCode::FileTooLarge.into());
+        }
+        let old = Meta::of(file)?.len();
         staged.quota().take_bytes(size.saturating_sub(old))?;
         if let Err(error) = file.set_len(size) {
             staged.quota().give_bytes(size.saturating_sub(old));
@@ -159,8 +200,10 @@ impl OpenFile {
         if self.writable { Ok(now(&self.behind)) } else { Err(otherwise.into()) }
     }
 
-    pub(crate) fn metadata(&self) -> std::io::Result<Metadata> {
-        Metadata::from_file(&now(&self.behind).file)
+    pub(crate) fn stat(&self) -> std::io::Result<Stat> {
+        let opened = now(&self.behind);
+        let stat = Stat::of(&opened.meta()?);
+        Ok(opened.staged.as_ref().map_or(stat.clone(), |staged| stat.standing_for(staged.stands_for())))
     }
 }
 

@@ -27,7 +27,7 @@
 //!
 //! assert_eq!(std::fs::read(project.path().join("notes.txt"))?, b"one\n");
 //! let proposed = view.change_set()?;
-//! assert_eq!(proposed.changes[0].diff.as_deref(), Some("@@ -1 +1,2 @@\n one\n+two\n"));
+//! assert_eq!(proposed.changes[0].diff.as_deref(), Some("@@ -1,1 +1,2 @@\n one\n+two\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -40,6 +40,7 @@ mod handle;
 mod ignores;
 mod limits;
 mod list;
+mod meta;
 mod mount;
 mod mutate;
 mod overlay;

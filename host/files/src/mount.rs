@@ -2,16 +2,17 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use brain_packet::Digest;
-use cap_fs_ext::{FollowSymlinks, MetadataExt, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt, PermissionsExt};
+use cap_std::fs::Dir;
+use rustix::fs::{Mode, OFlags, openat};
 use sha2::{Digest as _, Sha256};
 
 use crate::alias::Aliases;
 use crate::code::{ErrorCode, Fault, FileResult};
 use crate::handle::{Behind, Folder, Opened};
+use crate::meta::Meta;
 use crate::overlay::{Base, Content, FileNode, Node, Overlay};
 use crate::scope::Scope;
 use crate::staging::Staged;
@@ -19,6 +20,9 @@ use crate::walk::{Entry, Found, FoundFile};
 
 /// Bytes that are moved between two looks at whether the call has to end.
 const CHUNK: usize = 256 << 10;
+
+/// Bytes of a file that a role may write, move or remove: a change set can carry no more.
+pub(crate) const MAX_FILE_BYTES: u64 = brain_changes::MAX_CONTENT_BYTES;
 
 /// Says whether the call that a long operation is part of has to end.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -31,44 +35,69 @@ pub(crate) struct Mount {
     /// Set where the guest may write.
     pub overlay: Option<Overlay>,
     pub aliases: Aliases,
+    /// The folder of the real tree that a path was last walked through. A role that reads a folder reads many of its files;
+    /// it is as if it held the folder open.
+    pub near: Mutex<Option<Folder>>,
     pub stop: Stop,
 }
 
 /// Opens a regular file by one name in a folder, without following a link and without blocking on a FIFO that took the
-/// file's place since it was looked at.
-pub(crate) fn open_lower(dir: &Dir, name: &str) -> FileResult<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).follow(FollowSymlinks::No).nonblock(true);
-    options.custom_flags(rustix::fs::OFlags::NOCTTY.bits().cast_signed());
-    let file = dir.open_with(name, &options)?.into_std();
-    if file.metadata()?.is_file() { Ok(file) } else { Err(ErrorCode::Access.into()) }
+/// file's place since it was looked at. One name that is no link cannot lead anywhere else.
+pub(crate) fn open_lower(dir: &Dir, name: &str) -> FileResult<Opened> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(openat(dir, name, flags, Mode::empty())?);
+    let meta = Meta::of(&file)?;
+    if meta.is_file() { Ok(Opened::lower(file, meta)) } else { Err(ErrorCode::Access.into()) }
 }
+
+/// Opens a folder by one name in a folder, without following a link: to go on from there, not to read it.
+pub(crate) fn open_folder(dir: &Dir, name: &str) -> std::io::Result<Arc<Dir>> {
+    let flags = GO_ON | OFlags::NOFOLLOW;
+    Ok(Arc::new(Dir::from_std_file(openat(dir, name, flags, Mode::empty())?.into())))
+}
+
+/// Opens a folder below another in one step: by these names and through no link, as [`open_folder`] would, one by one.
+/// None where that cannot be done, for whatever reason.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_folders(dir: &Dir, path: &str) -> Option<Arc<Dir>> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let through = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let opened = openat2(dir, path, GO_ON, Mode::empty(), through).ok()?;
+    Some(Arc::new(Dir::from_std_file(opened.into())))
+}
+
+/// As on Linux, where there is a call for it.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_folders(_: &Dir, _: &str) -> Option<Arc<Dir>> {
+    None
+}
+
+/// How a folder is opened to go on from there.
+#[cfg(target_os = "linux")]
+const GO_ON: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const GO_ON: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl Mount {
     /// Opens a file of the real tree by its path below the mount, through no link.
-    pub(crate) fn open_lower_path(&self, path: &str) -> FileResult<File> {
-        use cap_fs_ext::DirExt;
+    pub(crate) fn open_lower_path(&self, path: &str) -> FileResult<Opened> {
         let mut dir = Arc::clone(self.root.lower.as_ref().ok_or(ErrorCode::NoEntry)?);
         let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
         for folder in folders.into_iter().flat_map(|folders| folders.split('/')) {
-            dir = Arc::new(dir.open_dir_nofollow(folder)?);
+            dir = open_folder(&dir, folder)?;
         }
         open_lower(&dir, name)
     }
 
     /// Opens what was found as a file, to read.
     pub(crate) fn open_found(&self, entry: &Entry, file: &FoundFile) -> FileResult<Opened> {
-        let (file, staged) = match file {
-            FoundFile::Lower(_) => {
-                let dir = entry.parent.lower.as_ref().ok_or(ErrorCode::NoEntry)?;
-                (open_lower(dir, &entry.name)?, None)
-            }
-            FoundFile::Node(FileNode { content: Content::Lower(path), .. }) => (self.open_lower_path(path)?, None),
+        match file {
+            FoundFile::Lower(_) => open_lower(entry.parent.lower.as_ref().ok_or(ErrorCode::NoEntry)?, &entry.name),
+            FoundFile::Node(FileNode { content: Content::Lower(path), .. }) => self.open_lower_path(path),
             FoundFile::Node(FileNode { content: Content::Staged(staged), .. }) => {
-                (staged.open(false)?, Some(Arc::clone(staged)))
+                Ok(Opened::staged(staged.open(false)?, Arc::clone(staged)))
             }
-        };
-        Ok(Opened { file, staged })
+        }
     }
 
     /// As [`Self::open_found`], for a handle that changes over to the overlay's copy when there is one.
@@ -93,15 +122,22 @@ impl Mount {
     }
 
     /// Records what a file of the real tree is like, before the overlay covers it. With `to`, its bytes are copied there.
-    pub(crate) fn cover(&mut self, entry: &Entry, to: Option<&mut File>) -> FileResult<()> {
+    pub(crate) fn cover(&mut self, entry: &Entry, mut to: Option<&mut File>) -> FileResult<()> {
         let Found::File(found) = &entry.found else { return Ok(()) };
         let mut file = self.open_found(entry, found)?.file;
         let is_new = matches!(found, FoundFile::Lower(_)) && self.overlay()?.base(&entry.path).is_none();
         if !is_new && to.is_none() {
             return Ok(());
         }
-        let mode = cap_std::fs::Metadata::from_file(&file)?.permissions().mode() & 0o777;
-        let (digest, bytes) = self.copy(&mut file, to)?;
+        let meta = Meta::of(&file)?;
+        if meta.len() > MAX_FILE_BYTES {
+            return Err(ErrorCode::FileTooLarge.into());
+        }
+        let mode = meta.mode();
+        let (digest, bytes) = self.copy(&mut file, to.as_deref_mut())?;
+        if let Some(copy) = to {
+            copy.set_times(meta.times())?;
+        }
         if is_new {
             self.overlay_mut()?.record_base(&entry.path, Base { digest, bytes, mode })?;
         }
@@ -137,16 +173,14 @@ impl Mount {
         if let Found::File(FoundFile::Node(FileNode { content: Content::Staged(staged), .. })) = &entry.found {
             let file = staged.open(true)?;
             if !keep {
-                let size = file.metadata()?.len();
+                let size = Meta::of(&file)?.len();
                 file.set_len(0)?;
                 staged.quota().give_bytes(size);
             }
             return Ok((file, Arc::clone(staged)));
         }
         let (own_mode, origin) = match &entry.found {
-            Found::File(FoundFile::Lower(metadata)) => {
-                (Some(metadata.permissions().mode() & 0o777), Some(entry.path.clone()))
-            }
+            Found::File(FoundFile::Lower(meta)) => (Some(meta.mode()), Some(entry.path.clone())),
             Found::File(FoundFile::Node(node)) => (Some(node.mode), node.origin.clone()),
             _ => (None, None),
         };
@@ -154,9 +188,15 @@ impl Mount {
         let overlay = self.overlay()?;
         let (staging, quota) = (Arc::clone(&overlay.staging), Arc::clone(&overlay.quota));
         if is_new {
+            overlay.has_room_for(&entry.path)?;
             quota.meter().create()?;
         }
-        let (staged, mut file) = staging.create(&quota)?;
+        let stands_for = match &entry.found {
+            Found::File(FoundFile::Lower(meta)) => Some(meta.inode()),
+            Found::File(found @ FoundFile::Node(_)) => Some(Meta::of(&self.open_found(entry, found)?.file)?.inode()),
+            _ => None,
+        };
+        let (staged, mut file) = staging.create(&quota, stands_for)?;
         if !is_new {
             self.cover(entry, keep.then_some(&mut file))?;
         }
@@ -173,9 +213,4 @@ impl Mount {
         overlay.put(&entry.path, Node::File(node))?;
         Ok((file, staged))
     }
-}
-
-/// The identity of a file or folder of the real tree, or of the staging folder.
-pub(crate) fn inode(metadata: &cap_std::fs::Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
 }

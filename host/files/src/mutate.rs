@@ -2,8 +2,6 @@
 
 use std::time::SystemTime;
 
-use cap_std::fs::PermissionsExt;
-
 use crate::code::{ErrorCode, Fault, FileResult};
 use crate::denials::Asked;
 use crate::handle::{Folder, Handle, OpenFile, join};
@@ -48,9 +46,13 @@ impl FileView {
         if !matches!(entry.found, Found::Nothing) {
             return Err(ErrorCode::Exist.into());
         }
+        if ends_in_dot(path) {
+            return Err(ErrorCode::NoEntry.into());
+        }
         let overlay = self.mount_mut(from.mount).overlay_mut()?;
+        overlay.has_room_for(&entry.path)?;
         overlay.quota.meter().create()?;
-        Ok(overlay.put(&entry.path, Node::Folder { made: SystemTime::now() })?)
+        Ok(overlay.put(&entry.path, Node::Folder { made: SystemTime::now(), mode: None })?)
     }
 
     /// Removes a folder in which the guest sees nothing.
@@ -59,10 +61,8 @@ impl FileView {
     /// The codes of `remove-directory-at`.
     pub fn remove_folder_at(&mut self, from: &Folder, path: &str) -> FileResult<()> {
         let entry = self.writable_entry(from, path, true)?;
-        if ends_in_dot(path) {
-            return Err(ErrorCode::Invalid.into());
-        }
         match &entry.found {
+            Found::Folder(_) if ends_in_dot(path) => return Err(ErrorCode::Invalid.into()),
             Found::Folder(_) => {}
             Found::Nothing => return Err(ErrorCode::NoEntry.into()),
             _ => return Err(ErrorCode::NotDirectory.into()),
@@ -130,7 +130,7 @@ impl FileView {
             Found::Link(_) => Err(self.link_stays(from.mount, &source)),
             Found::File(found) => {
                 let found = match found {
-                    FoundFile::Lower(metadata) => FoundFile::Lower(metadata.clone()),
+                    FoundFile::Lower(meta) => FoundFile::Lower(*meta),
                     FoundFile::Node(node) => FoundFile::Node(node.clone()),
                 };
                 self.rename_file(&source, &found, &target)
@@ -168,11 +168,9 @@ impl FileView {
     fn place(&mut self, mount: usize, found: &FoundFile, from: &str, to: &str) -> FileResult<()> {
         let overlay = self.mount_mut(mount).overlay_mut()?;
         let node = match found {
-            FoundFile::Lower(metadata) => FileNode {
-                content: Content::Lower(from.to_owned()),
-                mode: metadata.permissions().mode() & 0o777,
-                origin: Some(from.to_owned()),
-            },
+            FoundFile::Lower(meta) => {
+                FileNode { content: Content::Lower(from.to_owned()), mode: meta.mode(), origin: Some(from.to_owned()) }
+            }
             // A file that the role made takes the mode of what it replaces: so do editors that save by renaming.
             FoundFile::Node(node) if node.origin.is_none() => {
                 FileNode { mode: overlay.mode_at(to, None), ..node.clone() }
@@ -221,17 +219,19 @@ impl FileView {
         for Moved { entry, .. } in files {
             self.mount_mut(mount).cover(entry, None)?;
         }
+        let was = self.mount(&source.parent).overlay()?.all_at(&target.path);
         if let Err(fault) = self.place_all(mount, &moved, &source, target) {
-            self.mount_mut(mount).overlay_mut()?.remove(&target.path);
-            if matches!(target.found, Found::Folder(_)) {
-                self.mount_mut(mount).overlay_mut()?.put(&target.path, Node::Folder { made: SystemTime::now() })?;
-            }
+            self.mount_mut(mount).overlay_mut()?.put_back(&target.path, was)?;
             return Err(fault);
         }
         let overlay = self.mount_mut(mount).overlay_mut()?;
+        if matches!(target.found, Found::Folder(FoundFolder::Lower(_))) {
+            // It is the overlay's now, and still there: so it neither comes nor goes.
+            overlay.covers_folder(&target.path);
+        }
         for Moved { entry, .. } in &moved {
             if matches!(entry.found, Found::Folder(FoundFolder::Lower(_))) {
-                overlay.goes_with_parent(&entry.path);
+                overlay.covers_folder(&entry.path);
             }
         }
         self.take_folder_away(mount, &source)
@@ -239,13 +239,13 @@ impl FileView {
 
     /// Puts all of a folder to its new place, and takes the room that hiding it at the old one needs.
     fn place_all(&mut self, mount: usize, moved: &[Moved], source: &Entry, target: &Entry) -> FileResult<()> {
-        let made = Node::Folder { made: SystemTime::now() };
-        self.mount_mut(mount).overlay_mut()?.put(&target.path, made.clone())?;
+        let overlay = self.mount_mut(mount).overlay_mut()?;
+        overlay.put(&target.path, moved_folder(&source.found))?;
         for Moved { path, entry } in moved {
             let to = join(&target.path, path);
             match &entry.found {
                 Found::File(found) => self.place(mount, found, &entry.path, &to)?,
-                _ => self.mount_mut(mount).overlay_mut()?.put(&to, made.clone())?,
+                found => self.mount_mut(mount).overlay_mut()?.put(&to, moved_folder(found))?,
             }
         }
         self.mount(&source.parent).overlay()?.has_room_for(&source.path)
@@ -358,8 +358,19 @@ impl FileView {
     }
 }
 
+/// What the overlay has of a folder at its new place: it keeps its mode.
+fn moved_folder(found: &Found) -> Node {
+    let now = SystemTime::now();
+    match found {
+        Found::Folder(FoundFolder::Lower(meta)) => Node::Folder { made: now, mode: Some(meta.mode()) },
+        Found::Folder(FoundFolder::Upper { made, mode }) => Node::Folder { made: *made, mode: *mode },
+        _ => Node::Folder { made: now, mode: None },
+    }
+}
+
 /// A name that ends in `.` is no name of a folder to remove or move.
-fn ends_in_dot(path: &str) -> bool {
+pub(crate) fn ends_in_dot(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
     path == "." || path.ends_with("/.")
 }
 

@@ -30,6 +30,8 @@ pub(crate) enum Node {
     Folder {
         /// When it was made.
         made: SystemTime,
+        /// Permission bits, of a folder that was moved.
+        mode: Option<u32>,
     },
     File(FileNode),
 }
@@ -118,6 +120,10 @@ impl Overlay {
         self.bases.iter()
     }
 
+    pub(crate) fn is_gone_folder(&self, path: &str) -> bool {
+        self.gone_folders.contains(path)
+    }
+
     pub(crate) fn gone_folders(&self) -> impl Iterator<Item = &String> {
         self.gone_folders.iter()
     }
@@ -204,6 +210,23 @@ impl Overlay {
         }
     }
 
+    /// Everything at `path` and below by the overlay, to be put back.
+    pub(crate) fn all_at(&self, path: &str) -> Vec<(String, Node)> {
+        let here = self.nodes.get_key_value(path);
+        here.into_iter().chain(self.below(path)).map(|(full, node)| (full.clone(), node.clone())).collect()
+    }
+
+    /// Puts back what [`Self::all_at`] gave, in place of all that is there now.
+    pub(crate) fn put_back(&mut self, path: &str, was: Vec<(String, Node)>) -> Result<(), ErrorCode> {
+        for (full, _) in self.all_at(path) {
+            if self.nodes.remove(&full).is_some() && !self.bases.contains_key(&full) {
+                self.quota.give_file();
+            }
+        }
+        // They had room before.
+        was.into_iter().try_for_each(|(full, node)| self.put(&full, node))
+    }
+
     /// Hides a folder of the real tree, with all below it.
     pub(crate) fn remove_lower_folder(&mut self, path: &str) -> Result<(), ErrorCode> {
         self.put(path, Node::Gone)?;
@@ -212,8 +235,8 @@ impl Overlay {
         Ok(())
     }
 
-    /// Notes a folder of the real tree that goes with a parent of it.
-    pub(crate) fn goes_with_parent(&mut self, path: &str) {
+    /// Notes a folder of the real tree that does not show any more: it goes with a parent, or the overlay has its place.
+    pub(crate) fn covers_folder(&mut self, path: &str) {
         self.gone_folders.insert(path.to_owned());
     }
 
@@ -231,7 +254,7 @@ impl Overlay {
     /// Lets the handles of the file of the real tree at `path` go on with its copy.
     pub(crate) fn change_over(&mut self, path: &str, staged: &Arc<Staged>) -> std::io::Result<()> {
         for behind in self.readers.remove(path).unwrap_or_default().iter().filter_map(Weak::upgrade) {
-            let opened = Opened { file: staged.open(false)?, staged: Some(Arc::clone(staged)) };
+            let opened = Opened::staged(staged.open(false)?, Arc::clone(staged));
             *behind.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(opened);
         }
         Ok(())

@@ -133,6 +133,8 @@ struct Layer {
     who: String,
     files: GlobSet,
     patterns: Vec<Pattern>,
+    /// One of the globs is `**`: most layers grant everything, and need not be asked.
+    grants_all: bool,
     /// The globs as they were written.
     globs: Vec<String>,
     /// The index in `globs` that each pattern of `files` comes from.
@@ -140,8 +142,15 @@ struct Layer {
 }
 
 impl Layer {
-    fn could_match_below(&self, folder: &[&str]) -> bool {
-        self.patterns.iter().any(|pattern| pattern.could_match_below(folder))
+    fn matches(&self, path: &str) -> bool {
+        self.grants_all || self.files.is_match(path)
+    }
+
+    fn could_match_below(&self, folder: &str) -> bool {
+        self.grants_all || {
+            let names: Vec<&str> = folder.split('/').collect();
+            self.patterns.iter().any(|pattern| pattern.could_match_below(&names))
+        }
     }
 }
 
@@ -153,19 +162,27 @@ struct Deny {
 }
 
 impl Deny {
-    /// The glob that hides `path` or a folder that it is in.
-    fn hides(&self, path: &str) -> Option<&str> {
+    /// The glob that hides `path` or a folder that it is in. `clear` is a folder that is known not to be hidden.
+    fn hides(&self, path: &str, clear: &Mutex<String>) -> Option<&str> {
         if self.set.is_empty() {
             return None;
         }
-        prefix_ends(path).find_map(|end| {
+        // Paths come folder by folder, and what is above the last one that was asked for need not be asked again.
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut clear = clear.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = if folder.is_empty() || *clear != folder { 0 } else { folder.len() };
+        let hiding = prefix_ends(path).filter(|end| *end > known).find_map(|end| {
             let prefix = path.get(..end).unwrap_or(path);
             // Most paths are not denied, and asking whether costs less than asking by what.
             self.set.is_match(prefix).then(|| {
                 let index = self.set.matches(prefix).first().copied().unwrap_or_default();
                 self.globs.get(index).map_or("", String::as_str)
             })
-        })
+        });
+        if hiding.is_none() && known == 0 {
+            folder.clone_into(&mut clear);
+        }
+        hiding
     }
 }
 
@@ -245,6 +262,8 @@ pub(crate) struct Scope {
     rules: Arc<Rules>,
     ignores: Option<Ignores>,
     used: Mutex<Used>,
+    /// The folder that was last found not to be denied, nor any that it is in.
+    clear: Mutex<String>,
     /// Everything below the mount may be written.
     all_writable: bool,
 }
@@ -252,7 +271,13 @@ pub(crate) struct Scope {
 impl Scope {
     /// Everything below the mount, to read.
     pub(crate) fn everything() -> Self {
-        Self { rules: Arc::default(), ignores: None, used: Mutex::default(), all_writable: false }
+        Self {
+            rules: Arc::default(),
+            ignores: None,
+            used: Mutex::default(),
+            clear: Mutex::default(),
+            all_writable: false,
+        }
     }
 
     /// Everything below the mount, to read and to write.
@@ -269,7 +294,13 @@ impl Scope {
         deny: &[String],
         ignores: Option<Ignores>,
     ) -> Result<Self, GlobError> {
-        Ok(Self { rules: cache.rules(read, write, deny)?, ignores, used: Mutex::default(), all_writable: false })
+        Ok(Self {
+            rules: cache.rules(read, write, deny)?,
+            ignores,
+            used: Mutex::default(),
+            clear: Mutex::default(),
+            all_writable: false,
+        })
     }
 
     /// Notes that the file `path` was opened, and by which globs.
@@ -321,17 +352,17 @@ impl Scope {
 
     /// Whether the file `path` (relative, `/` between names) exists for the role.
     pub(crate) fn file(&self, path: &str) -> Result<(), Hidden> {
-        self.granted(|layer| layer.files.is_match(path))?;
+        self.granted(|layer| layer.matches(path))?;
         self.not_hidden(path, false)
     }
 
-    /// Whether the folder `path` exists for the role: whether anything below it could. The mount itself always does.
+    /// Whether the folder `path` exists for the role: whether anything below it could. The mount itself always does, and so
+    /// does every folder that it is in.
     pub(crate) fn folder(&self, path: &str) -> Result<(), Hidden> {
         if path.is_empty() {
             return Ok(());
         }
-        let names: Vec<&str> = path.split('/').collect();
-        self.granted(|layer| layer.could_match_below(&names))?;
+        self.granted(|layer| layer.could_match_below(path))?;
         self.not_hidden(path, true)
     }
 
@@ -342,14 +373,13 @@ impl Scope {
 
     /// Whether the role may create, change or remove the file `path`.
     pub(crate) fn writable_file(&self, path: &str) -> Result<(), Hidden> {
-        self.writable(path, |layer| layer.files.is_match(path))?;
+        self.writable(path, |layer| layer.matches(path))?;
         self.not_hidden(path, false)
     }
 
     /// Whether the role may create or remove the folder `path`: whether it could write anything below it.
     pub(crate) fn writable_folder(&self, path: &str) -> Result<(), Hidden> {
-        let names: Vec<&str> = path.split('/').collect();
-        self.writable(path, |layer| layer.could_match_below(&names))?;
+        self.writable(path, |layer| layer.could_match_below(path))?;
         self.not_hidden(path, true)
     }
 
@@ -376,7 +406,7 @@ impl Scope {
     }
 
     fn not_hidden(&self, path: &str, is_folder: bool) -> Result<(), Hidden> {
-        if let Some(glob) = self.rules.deny.hides(path) {
+        if let Some(glob) = self.rules.deny.hides(path, &self.clear) {
             return Err(Hidden::Denied { glob: glob.to_owned() });
         }
         match &self.ignores {
@@ -436,7 +466,8 @@ fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
         }
     }
     let files = files.build().map_err(|e| fault("", e.kind().to_string()))?;
-    Ok(Layer { who: layer.who.clone(), files, patterns, globs: layer.globs.clone(), from })
+    let grants_all = layer.globs.iter().any(|glob| tidy(glob).is_ok_and(|glob| glob == "**"));
+    Ok(Layer { who: layer.who.clone(), files, patterns, grants_all, globs: layer.globs.clone(), from })
 }
 
 fn compile_deny(deny: &[String]) -> Result<Deny, GlobError> {

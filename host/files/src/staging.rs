@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 
+use crate::meta::Meta;
 use crate::quota::Quota;
 
 /// A private folder that is made with the first file in it, and removed with this value.
@@ -35,13 +36,18 @@ impl Staging {
         Ok(&self.made.get_or_init(|| (folder, dir)).1)
     }
 
-    /// An empty file, whose bytes are charged to `quota` for as long as it lives.
-    pub(crate) fn create(self: &Arc<Self>, quota: &Arc<Quota>) -> io::Result<(Arc<Staged>, File)> {
+    /// An empty file, whose bytes are charged to `quota` for as long as it lives. `stands_for` is the file of the real tree
+    /// that it is to be a copy of.
+    pub(crate) fn create(
+        self: &Arc<Self>,
+        quota: &Arc<Quota>,
+        stands_for: Option<(u64, u64)>,
+    ) -> io::Result<(Arc<Staged>, File)> {
         let name = self.next.fetch_add(1, Relaxed).to_string();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(0o600);
         let file = self.dir()?.open_with(&name, &options)?.into_std();
-        Ok((Arc::new(Staged { name, staging: Arc::clone(self), quota: Arc::clone(quota) }), file))
+        Ok((Arc::new(Staged { name, staging: Arc::clone(self), quota: Arc::clone(quota), stands_for }), file))
     }
 }
 
@@ -52,17 +58,23 @@ pub(crate) struct Staged {
     name: String,
     staging: Arc<Staging>,
     quota: Arc<Quota>,
+    stands_for: Option<(u64, u64)>,
 }
 
 impl Staged {
+    /// The identity of the file of the real tree that this is a copy of: to the guest it is that file.
+    pub(crate) fn stands_for(&self) -> Option<(u64, u64)> {
+        self.stands_for
+    }
+
     pub(crate) fn open(&self, to_write: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(to_write);
         Ok(self.staging.dir()?.open_with(&self.name, &options)?.into_std())
     }
 
-    pub(crate) fn metadata(&self) -> io::Result<cap_std::fs::Metadata> {
-        self.staging.dir()?.symlink_metadata(&self.name)
+    pub(crate) fn meta(&self) -> io::Result<Meta> {
+        Meta::at(self.staging.dir()?, &self.name)
     }
 
     pub(crate) fn quota(&self) -> &Arc<Quota> {
@@ -87,8 +99,8 @@ impl Drop for Staged {
     fn drop(&mut self) {
         let Ok(dir) = self.staging.dir() else { return };
         // A file that was moved away is not here any more.
-        if let Ok(metadata) = dir.symlink_metadata(&self.name) {
-            self.quota.give_bytes(metadata.len());
+        if let Ok(meta) = Meta::at(dir, &self.name) {
+            self.quota.give_bytes(meta.len());
             // What cannot be removed goes with the folder.
             let _ = dir.remove_file(&self.name);
         }

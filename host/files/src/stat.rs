@@ -3,9 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
-use cap_std::fs::Metadata;
-
-use crate::mount::inode;
+use crate::meta::Meta;
 
 /// What something is. Anything else does not exist for a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,9 +21,9 @@ pub enum Kind {
 pub struct Stat {
     /// What it is.
     pub kind: Kind,
-    /// Its names.
+    /// Its names; 1 for a folder, of which the system would tell how many folders are in it, hidden ones too.
     pub links: u64,
-    /// Its bytes; 0 for a folder that only the overlay has.
+    /// Its bytes; 0 for a folder, of which the system would tell about how many names are in it.
     pub bytes: u64,
     /// When it was last read.
     pub accessed: Option<SystemTime>,
@@ -43,26 +41,30 @@ pub(crate) enum Identity {
 }
 
 impl Stat {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        use cap_fs_ext::MetadataExt;
-        let kind = if metadata.is_dir() {
+    pub(crate) fn of(meta: &Meta) -> Self {
+        let kind = if meta.is_dir() {
             Kind::Folder
-        } else if metadata.is_symlink() {
+        } else if meta.is_link() {
             Kind::Link
         } else {
             Kind::File
         };
-        let (device, inode) = inode(metadata);
-        let time =
-            |time: std::io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
+        let (device, inode) = meta.inode();
+        let is_folder = kind == Kind::Folder;
         Self {
             kind,
-            links: metadata.nlink(),
-            bytes: metadata.len(),
-            accessed: time(metadata.accessed()),
-            modified: time(metadata.modified()),
+            links: if is_folder { 1 } else { meta.links() },
+            bytes: if is_folder { 0 } else { meta.len() },
+            accessed: meta.accessed(),
+            modified: meta.modified(),
             identity: Identity::Inode(device, inode),
         }
+    }
+
+    /// As the object that this one is the overlay's copy of.
+    pub(crate) fn standing_for(self, original: Option<(u64, u64)>) -> Self {
+        let identity = original.map_or(self.identity, |(device, inode)| Identity::Inode(device, inode));
+        Self { identity, ..self }
     }
 
     pub(crate) fn of_upper_folder(mount: usize, path: &str, made: Option<SystemTime>) -> Self {

@@ -1,6 +1,6 @@
 //! The files of one call: its mounts, and every operation that a guest has on them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::alias::Aliases;
 use crate::code::{ErrorCode, Fault, FileResult};
@@ -8,13 +8,15 @@ use crate::denials::{Asked, Denial, Denials};
 use crate::grants::{FileGrants, GrantError, open_context, open_root};
 use crate::handle::{Folder, Handle, OpenFile, Opened};
 use crate::limits::{FileLimit, FileLimits, Meter};
+use crate::meta::Meta;
 use crate::mount::{Mount, Stop};
+use crate::mutate::ends_in_dot;
 use crate::overlay::{Content, FileNode, Overlay};
 use crate::quota::Quota;
 use crate::scope::{FolderUse, GlobLayer, Hidden, RuleCache, Scope};
 use crate::staging::Staging;
 use crate::stat::Stat;
-use crate::walk::{Entry, Found, FoundFile, FoundFolder, Refused, Stumble, Target, Why};
+use crate::walk::{Entry, Found, FoundFile, FoundFolder, Refused, Stumble, Target, Why, refused};
 use crate::{ARTIFACTS, CONTEXT, WORKSPACE};
 
 /// The files of one call, opened.
@@ -57,7 +59,15 @@ impl FileView {
         let mut mount = |guest, lower, scope, overlay| {
             let root = Folder { mount: mounts.len(), path: String::new(), lower };
             let stop = Arc::clone(&stop);
-            mounts.push(Mount { guest, root, scope, overlay, aliases: Aliases::default(), stop });
+            mounts.push(Mount {
+                guest,
+                root,
+                scope,
+                overlay,
+                aliases: Aliases::default(),
+                near: Mutex::default(),
+                stop,
+            });
         };
         let overlay = |bytes, files, upper_only| {
             let quota = Arc::new(Quota::new(bytes, files, Arc::clone(&meter)));
@@ -135,17 +145,23 @@ impl FileView {
     /// Opens a file or folder at `path` below `from`.
     ///
     /// # Errors
-    /// The codes of `open-at`. What is not granted is `access`, whether or not it exists.
+    /// The codes of `open-at`; `invalid` for a folder that is to be made or cut. What is not granted is `access`, whether or
+    /// not it exists.
     pub fn open_at(&mut self, from: &Folder, path: &str, how: Open) -> FileResult<Handle> {
-        let target = self.walk(from, path, how.follow, Asked::to(how.write || how.truncate || how.create))?;
+        if how.directory && (how.create || how.exclusive || how.truncate) {
+            return Err(ErrorCode::Invalid.into());
+        }
+        let must_make = how.create && how.exclusive;
+        let follow = how.follow && !must_make;
+        let target = self.walk(from, path, follow, Asked::to(how.write || how.truncate || how.create))?;
         let writes = how.write || how.truncate;
         let entry = match target {
             Target::Entry(entry) if !matches!(entry.found, Found::Folder(_)) => entry,
             folder => {
-                if how.create && how.exclusive {
+                if must_make {
                     return Err(ErrorCode::Exist.into());
                 }
-                if writes {
+                if writes || how.create {
                     return Err(ErrorCode::IsDirectory.into());
                 }
                 let folder = self.mount(from).enter_target(folder);
@@ -157,10 +173,11 @@ impl FileView {
             return Err(if exists { ErrorCode::NotDirectory } else { ErrorCode::NoEntry }.into());
         }
         match &entry.found {
-            Found::Link(_) => return Err(ErrorCode::Loop.into()),
-            Found::Nothing if !how.create => return Err(ErrorCode::NoEntry.into()),
+            Found::Link(_) if !must_make => return Err(ErrorCode::Loop.into()),
+            // `name/.` asks for what is in a folder.
+            Found::Nothing if !how.create || ends_in_dot(path) => return Err(ErrorCode::NoEntry.into()),
             Found::Nothing if entry.must_be_folder => return Err(ErrorCode::IsDirectory.into()),
-            _ if exists && how.create && how.exclusive => return Err(ErrorCode::Exist.into()),
+            _ if exists && must_make => return Err(ErrorCode::Exist.into()),
             _ => {}
         }
         let to_write = writes || !exists;
@@ -173,12 +190,12 @@ impl FileView {
             Found::File(found) if !writes => mount.open_to_read(&entry, found)?,
             _ => {
                 let (file, staged) = mount.stage(&entry, !how.truncate)?;
-                Opened { file, staged: Some(staged) }.behind()
+                Opened::staged(file, staged).behind()
             }
         };
         mount.scope.opened(&entry.path, to_write);
         self.meter.opened(to_write);
-        Ok(Handle::File(OpenFile { behind, readable, writable: writes, meter: Arc::clone(&self.meter) }))
+        Ok(Handle::File(OpenFile { behind, readable, writable: how.write, meter: Arc::clone(&self.meter) }))
     }
 
     /// What is known of an open file or folder.
@@ -187,7 +204,7 @@ impl FileView {
     /// What the system says; `no-entry` for a folder that is gone.
     pub fn stat(&self, handle: &Handle) -> FileResult<Stat> {
         match handle {
-            Handle::File(file) => Ok(Stat::of(&file.metadata()?)),
+            Handle::File(file) => Ok(file.stat()?),
             Handle::Folder(folder) => self.stat_folder(folder),
         }
     }
@@ -206,7 +223,7 @@ impl FileView {
     fn stat_folder(&self, folder: &Folder) -> FileResult<Stat> {
         let now = self.mount(folder).as_it_is_now(folder)?;
         match &now.lower {
-            Some(dir) => Ok(Stat::of(&dir.dir_metadata()?)),
+            Some(dir) => Ok(Stat::of(&Meta::of(&**dir)?)),
             None => Ok(Stat::of_upper_folder(now.mount, &now.path, None)),
         }
     }
@@ -214,18 +231,18 @@ impl FileView {
     fn stat_entry(&self, entry: &Entry) -> FileResult<Stat> {
         match &entry.found {
             Found::Nothing => Err(ErrorCode::NoEntry.into()),
-            Found::Folder(FoundFolder::Lower(metadata))
-            | Found::File(FoundFile::Lower(metadata))
-            | Found::Link(metadata) => Ok(Stat::of(metadata)),
-            Found::Folder(FoundFolder::Upper { made }) => {
+            Found::Folder(FoundFolder::Lower(meta)) | Found::File(FoundFile::Lower(meta)) | Found::Link(meta) => {
+                Ok(Stat::of(meta))
+            }
+            Found::Folder(FoundFolder::Upper { made, .. }) => {
                 Ok(Stat::of_upper_folder(entry.parent.mount, &entry.path, Some(*made)))
             }
             Found::File(FoundFile::Node(FileNode { content: Content::Staged(staged), .. })) => {
-                Ok(Stat::of(&staged.metadata()?))
+                Ok(Stat::of(&staged.meta()?).standing_for(staged.stands_for()))
             }
             Found::File(FoundFile::Node(FileNode { content: Content::Lower(path), .. })) => {
-                let file = self.mount(&entry.parent).open_lower_path(path)?;
-                Ok(Stat::of(&cap_std::fs::Metadata::from_file(&file)?))
+                let file = self.mount(&entry.parent).open_lower_path(path)?.file;
+                Ok(Stat::of(&Meta::of(&file)?))
             }
         }
     }
@@ -245,11 +262,19 @@ impl FileView {
         }
         // A target that leads out of what is granted would tell the guest about the host: walk it first.
         let mount = self.mount(from);
-        let walked = mount.walk(&entry.parent, &entry.name, true);
+        let walked = mount.walk(&mount.root, &entry.path, true);
         let target = crate::walk::read_link(&entry.parent, &entry.name);
-        match walked {
-            Ok(_) | Err(Stumble::Fault(Fault::Code(ErrorCode::NoEntry))) => {}
-            Err(stumble) => return Err(self.denied(from.mount, Asked::Read, stumble)),
+        let outside = match (walked, &target) {
+            (Ok(_), _) => None,
+            // The walk did not get to the end, so the rest of the target is judged as it is written.
+            (Err(Stumble::Fault(Fault::Code(_))), Ok(target)) if !stays_below(&entry.parent.path, target) => {
+                Some(refused(entry.path.as_str(), Why::Outside))
+            }
+            (Err(Stumble::Fault(Fault::Code(_))), _) => None,
+            (Err(stumble), _) => Some(stumble),
+        };
+        if let Some(stumble) = outside {
+            return Err(self.denied(from.mount, Asked::Read, stumble));
         }
         let target = self.or_denied(from.mount, Asked::Read, target)?;
         target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence.into())
@@ -303,4 +328,17 @@ impl FileView {
         }
         self.denials.record(guest, asked, refused);
     }
+}
+
+/// Whether a link in `folder` with this target, taken as it is written, leads to somewhere below the mount.
+fn stays_below(folder: &str, target: &std::path::Path) -> bool {
+    use std::path::Component;
+    let depth = folder.split('/').filter(|name| !name.is_empty()).count();
+    let end = target.components().try_fold(depth, |depth, name| match name {
+        Component::CurDir => Some(depth),
+        Component::ParentDir => depth.checked_sub(1),
+        Component::Normal(_) => depth.checked_add(1),
+        Component::RootDir | Component::Prefix(_) => None,
+    });
+    end.is_some()
 }

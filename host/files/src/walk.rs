@@ -3,14 +3,14 @@
 //! Every step is taken by handle, one name at a time, and never through a link: a link is read, and its target is walked
 //! in its place under the same rules. So a check of names here is a check of files, whatever the tree does meanwhile.
 
-use std::sync::Arc;
+use std::sync::PoisonError;
 
-use cap_fs_ext::DirExt;
-use cap_std::fs::{FileType, Metadata};
+use cap_std::fs::FileType;
 
 use crate::code::{ErrorCode, Fault, code_of};
 use crate::handle::Folder;
-use crate::mount::Mount;
+use crate::meta::Meta;
+use crate::mount::{Mount, open_folder, open_folders};
 use crate::overlay::{FileNode, Node, Shows};
 use crate::scope::Hidden;
 
@@ -32,6 +32,30 @@ pub(crate) enum Target {
     Entry(Entry),
 }
 
+/// What becomes of a link that is the last name of a path.
+#[derive(Clone, Copy)]
+enum Last {
+    /// It is followed.
+    Followed,
+    /// It is the entry; with a slash after it, it is followed.
+    Looked,
+    /// It is the entry, since nothing is made, moved or removed through a link.
+    Changed {
+        /// A folder is to be there.
+        as_folder: bool,
+    },
+}
+
+impl Last {
+    fn follows(self, must_be_folder: bool) -> bool {
+        match self {
+            Self::Followed => true,
+            Self::Looked => must_be_folder,
+            Self::Changed { .. } => false,
+        }
+    }
+}
+
 /// One name in a folder that exists for the role.
 pub(crate) struct Entry {
     /// The folder that the name is in.
@@ -50,16 +74,16 @@ pub(crate) enum Found {
     Folder(FoundFolder),
     File(FoundFile),
     /// A symbolic link of the real tree.
-    Link(Metadata),
+    Link(Meta),
 }
 
 pub(crate) enum FoundFolder {
-    Lower(Metadata),
-    Upper { made: std::time::SystemTime },
+    Lower(Meta),
+    Upper { made: std::time::SystemTime, mode: Option<u32> },
 }
 
 pub(crate) enum FoundFile {
-    Lower(Metadata),
+    Lower(Meta),
     Node(FileNode),
 }
 
@@ -115,23 +139,35 @@ fn hidden(path: impl Into<String>) -> impl FnOnce(Hidden) -> Stumble {
 }
 
 impl Mount {
-    /// Walks `path` from `base`. With `follow`, a link at the end is walked too; without, it is the entry.
+    /// Walks `path` from `base`. With `follow`, a link at the end is walked too; without, it is the entry, unless a slash
+    /// comes after it.
     pub(crate) fn walk(&self, base: &Folder, path: &str, follow: bool) -> Result<Target, Stumble> {
-        self.walk_as(base, path, follow, false)
+        self.walk_as(base, path, if follow { Last::Followed } else { Last::Looked })
     }
 
     /// Walks `path` to where something is to be made, moved or removed: through no link at the end. With `as_folder`, a
     /// name that a folder could have is nothing where a hidden file has it: the overlay covers it, and nothing is told.
     pub(crate) fn walk_to(&self, base: &Folder, path: &str, as_folder: bool) -> Result<Target, Stumble> {
-        self.walk_as(base, path, false, as_folder)
+        self.walk_as(base, path, Last::Changed { as_folder })
     }
 
-    fn walk_as(&self, base: &Folder, path: &str, follow: bool, as_folder: bool) -> Result<Target, Stumble> {
+    fn walk_as(&self, base: &Folder, path: &str, how: Last) -> Result<Target, Stumble> {
         check_text(path)?;
         if path.starts_with('/') {
             return Err(refused(path, Why::Outside));
         }
         let base = &self.as_it_is_now(base)?;
+        if let Some((folder, name)) = self.step_over_folders(base, path) {
+            // Nothing comes of a link: what it leads to is walked from the beginning, since it may lead up.
+            if let Some(target) = self.walk_names(&folder, name, how, false)? {
+                return Ok(target);
+            }
+        }
+        self.walk_names(base, path, how, true)?.ok_or_else(|| ErrorCode::Loop.into())
+    }
+
+    /// Walks a path name by name. Without `follow_links`, nothing is returned where a link would have to be followed.
+    fn walk_names(&self, base: &Folder, path: &str, how: Last, follow_links: bool) -> Result<Option<Target>, Stumble> {
         let mut stack: Vec<Folder> = Vec::new();
         let mut todo: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         let mut links = 0;
@@ -163,7 +199,10 @@ impl Mount {
             exists.map_err(hidden(here.as_str()))?;
             let found = self.look(parent, &name, &here);
             match found {
-                Ok(Found::Link(_)) if follow || !last || must_be_folder => {
+                Ok(Found::Link(_)) if !last || how.follows(must_be_folder) => {
+                    if !follow_links {
+                        return Ok(None);
+                    }
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(ErrorCode::Loop.into());
@@ -175,6 +214,10 @@ impl Mount {
                     check_text(target)?;
                     todo.extend(target.split('/').rev().map(str::to_owned));
                 }
+                // A folder that is hidden, by a name that a file could have.
+                Ok(Found::Folder(_)) if !last && self.scope.folder(&here).is_err() => {
+                    return Err(ErrorCode::NoEntry.into());
+                }
                 Ok(Found::Folder(_)) if !last => stack.push(self.enter(parent, &name, here)?),
                 Ok(Found::Nothing) if !last => return Err(ErrorCode::NoEntry.into()),
                 // A file on the way.
@@ -185,43 +228,82 @@ impl Mount {
                 }
                 Err(Stumble::Refused(_)) if !last => return Err(ErrorCode::NoEntry.into()),
                 Err(stumble) => return Err(stumble),
-                Ok(mut found) => {
-                    if as_folder && !matches!(found, Found::Folder(_)) && self.scope.file(&here).is_err() {
+                Ok(found) => {
+                    let as_folder = matches!(how, Last::Changed { as_folder: true });
+                    let found = if as_folder && !matches!(found, Found::Folder(_)) && self.scope.file(&here).is_err() {
                         self.scope.folder(&here).map_err(hidden(here.as_str()))?;
-                        found = Found::Nothing;
+                        Found::Nothing
                     } else {
-                        self.check_shown(&here, &found)?;
-                    }
+                        self.as_shown(&here, found)?
+                    };
                     if must_be_folder && !matches!(found, Found::Folder(_) | Found::Nothing) {
                         return Err(ErrorCode::NotDirectory.into());
                     }
                     let parent = parent.clone();
-                    return Ok(Target::Entry(Entry { parent, name, path: here, found, must_be_folder }));
+                    return Ok(Some(Target::Entry(Entry { parent, name, path: here, found, must_be_folder })));
                 }
             }
         }
-        Ok(Target::Folder(stack.pop().unwrap_or_else(|| base.clone())))
+        Ok(Some(Target::Folder(stack.pop().unwrap_or_else(|| base.clone()))))
     }
 
-    /// Whether what was found at the end of a path exists for the role: a hidden file by a name that a folder could have,
-    /// or the reverse, is answered as if nothing were there.
-    fn check_shown(&self, path: &str, found: &Found) -> Result<(), Stumble> {
-        let shown = match found {
-            Found::Nothing => return self.scope.file(path).map_err(hidden(path)),
-            Found::Folder(_) => self.scope.folder(path),
-            Found::File(_) => self.scope.file(path),
-            Found::Link(_) => self.scope.anything(path),
-        };
-        match shown {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.scope.file(path).map_err(hidden(path)).err().unwrap_or(ErrorCode::NoEntry.into())),
+    /// Goes to the folder that `path` names a file in at once, where every name on the way is a plain one that the role may
+    /// go through and that no file system could take for another. Returns it and the last name. It is what the walk would
+    /// do, in one call of the system; in every doubtful case it is left to the walk.
+    fn step_over_folders<'p>(&self, base: &Folder, path: &'p str) -> Option<(Folder, &'p str)> {
+        let (folders, name) = path.rsplit_once('/')?;
+        if matches!(name, "" | "." | "..") {
+            return None;
         }
+        let mut near = self.near.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_near = base.path.is_empty() && near.as_ref().is_some_and(|near| near.path == folders);
+        if !is_near {
+            *near = Some(self.go_to(base, folders)?);
+        }
+        let folder = near.clone()?;
+        let shows = self.overlay.as_ref().map_or(Shows::Both, |overlay| overlay.shows(&folder.path));
+        (shows == Shows::Both).then_some((folder, name))
+    }
+
+    /// Opens the folder `folders` below `base` at once, where nothing speaks against it.
+    fn go_to(&self, base: &Folder, folders: &str) -> Option<Folder> {
+        let mut at = base.path.clone();
+        for folder in folders.split('/') {
+            let is_plain = !matches!(folder, "" | "." | "..") && folder.len() <= MAX_NAME_BYTES;
+            if !is_plain || !self.aliases.is_exact(&at, folder) {
+                return None;
+            }
+            if !at.is_empty() {
+                at.push('/');
+            }
+            at.push_str(folder);
+        }
+        check_length(&at).ok()?;
+        self.scope.folder(&at).ok()?;
+        if self.overlay.as_ref().is_some_and(|overlay| overlay.shows(&at) != Shows::Both) {
+            return None;
+        }
+        let lower = open_folders(base.lower.as_deref()?, folders)?;
+        Some(Folder { mount: base.mount, path: at, lower: Some(lower) })
+    }
+
+    /// What was found at the end of a path, as the role is shown it: a hidden folder by a name that a file could have is
+    /// nothing, and a hidden file by a name that only a folder could have is refused as nothing would be.
+    fn as_shown(&self, path: &str, found: Found) -> Result<Found, Stumble> {
+        match found {
+            Found::Folder(_) if self.scope.folder(path).is_ok() => return Ok(found),
+            Found::Link(_) => self.scope.anything(path).map_err(hidden(path))?,
+            Found::Folder(_) | Found::File(_) | Found::Nothing => self.scope.file(path).map_err(hidden(path))?,
+        }
+        Ok(if matches!(found, Found::Folder(_)) { Found::Nothing } else { found })
     }
 
     /// A folder handle with what shows in it now: the overlay may have changed since it was opened.
     pub(crate) fn as_it_is_now(&self, folder: &Folder) -> Result<Folder, Fault> {
         let shows = self.overlay.as_ref().map_or(Shows::Both, |overlay| overlay.shows(&folder.path));
         match shows {
+            // It was the overlay's, and the real tree has none.
+            Shows::Both if folder.lower.is_none() => Err(ErrorCode::NoEntry.into()),
             Shows::Both => Ok(folder.clone()),
             Shows::Upper => Ok(Folder { lower: None, ..folder.clone() }),
             Shows::Nothing => Err(ErrorCode::NoEntry.into()),
@@ -233,30 +315,30 @@ impl Mount {
     pub(crate) fn look(&self, parent: &Folder, name: &str, path: &str) -> Result<Found, Stumble> {
         match self.overlay.as_ref().and_then(|overlay| overlay.get(path)) {
             Some(Node::Gone) => return Ok(Found::Nothing),
-            Some(Node::Folder { made }) => return Ok(Found::Folder(FoundFolder::Upper { made: *made })),
+            Some(Node::Folder { made, mode }) => {
+                return Ok(Found::Folder(FoundFolder::Upper { made: *made, mode: *mode }));
+            }
             Some(Node::File(node)) => return Ok(Found::File(FoundFile::Node(node.clone()))),
             None => {}
         }
         let Some(dir) = &parent.lower else { return Ok(Found::Nothing) };
-        let metadata = match dir.symlink_metadata(name) {
-            Ok(metadata) => metadata,
+        let meta = match Meta::at(dir, name) {
+            Ok(meta) => meta,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
             Err(error) => return Err(error.into()),
         };
-        if !self.aliases.is_listed_name(dir, &parent.path, name, &metadata)? {
+        if !self.aliases.is_listed_name(dir, &parent.path, name, &meta)? {
             return Ok(Found::Nothing);
         }
-        let kind = metadata.file_type();
-        if kind.is_dir() {
-            Ok(Found::Folder(FoundFolder::Lower(metadata)))
-        } else if kind.is_file() {
-            Ok(Found::File(FoundFile::Lower(metadata)))
-        } else if kind.is_symlink() {
-            Ok(Found::Link(metadata))
+        if meta.is_dir() {
+            Ok(Found::Folder(FoundFolder::Lower(meta)))
+        } else if meta.is_file() {
+            Ok(Found::File(FoundFile::Lower(meta)))
+        } else if meta.is_link() {
+            Ok(Found::Link(meta))
         } else {
             // Whether there is one is told to nobody who could not see a file there.
-            self.scope.file(path).map_err(hidden(path))?;
-            Err(refused(path, Why::Special))
+            if self.scope.file(path).is_ok() { Err(refused(path, Why::Special)) } else { Ok(Found::Nothing) }
         }
     }
 
@@ -265,7 +347,7 @@ impl Mount {
         let upper =
             self.overlay.as_ref().is_some_and(|overlay| matches!(overlay.get(&path), Some(Node::Folder { .. })));
         let lower = match &parent.lower {
-            Some(dir) if !upper => Some(Arc::new(dir.open_dir_nofollow(name)?)),
+            Some(dir) if !upper => Some(open_folder(dir, name)?),
             _ => None,
         };
         Ok(Folder { mount: parent.mount, path, lower })

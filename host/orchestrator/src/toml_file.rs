@@ -13,6 +13,13 @@ pub const MAX_TOML_BYTES: u64 = 256 << 10;
 /// How alike an unknown key must be to a known one to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.6;
 
+/// What to do about a value that does not belong.
+const HELP: &str = "see the published schema of this file";
+/// How what is wrong with a glob begins.
+pub(crate) const GLOB: &str = "the glob `";
+/// What to do about it.
+const GLOB_HELP: &str = "write it relative to the project, with `/` between names, such as `src/**/*.rs`";
+
 /// A TOML file that cannot be used.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum TomlError {
@@ -81,7 +88,8 @@ pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlErro
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
         let problem = error.message().to_owned();
-        let help = unknown_key(&problem).unwrap_or_else(|| "see the published schema of this file".to_owned());
+        let help =
+            unknown_key(&problem).unwrap_or_else(|| if problem.starts_with(GLOB) { GLOB_HELP } else { HELP }.into());
         TomlError::Invalid { path: path.to_owned(), line, problem, help }
     })
 }

@@ -14,6 +14,8 @@
 
 #[path = "sandbox/bench.rs"]
 mod bench;
+#[path = "sandbox/flight.rs"]
+mod flight;
 #[path = "sandbox/raw.rs"]
 mod raw;
 

@@ -1,6 +1,7 @@
 //! Compiled components, kept on disk by the digest of what they were compiled from.
 //!
-//! A file is `<sha256 of the component>-<engine compatibility>.cwasm` with mode 0600: 32 bytes, the SHA-256 of the file's
+//! A file is `<sha256 of the component>-<what it is compiled by>.cwasm`, the latter a hash of the engine's compatibility and
+//! of the version of what is done to components before ([`rewrite`](crate::rewrite)), with mode 0600: 32 bytes, the SHA-256 of the file's
 //! name and of all that follows, and the compiled code. So an entry under another's name is damage too. It is written under a temporary name and renamed, never changed in place. Whatever is
 //! wrong with one (damage, another owner, another wasmtime) makes it a miss; it is then replaced.
 //!
@@ -20,6 +21,8 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::rewrite;
+
 /// Bytes of a cache file that is read; compiled code of the largest component allowed is below it.
 const MAX_FILE_BYTES: u64 = 1 << 30;
 
@@ -33,6 +36,7 @@ impl CompileCache {
     pub(crate) fn new(engine: &Engine, dir: Option<PathBuf>) -> Self {
         let mut hasher = std::hash::DefaultHasher::new();
         engine.precompile_compatibility_hash().hash(&mut hasher);
+        rewrite::VERSION.hash(&mut hasher);
         Self { dir, compatibility: hasher.finish(), compilations: AtomicU64::new(0) }
     }
 
@@ -50,7 +54,7 @@ impl CompileCache {
             return Ok(component);
         }
         self.compilations.fetch_add(1, Relaxed);
-        let component = Component::from_binary(engine, bytes)?;
+        let component = Component::from_binary(engine, &rewrite::rewrite(bytes)?)?;
         if let Some(path) = path {
             // The role runs all the same; the next start compiles again, and `brain doctor` looks at the folder.
             let _ = component.serialize().map(|code| publish(&path, &code));

@@ -59,6 +59,7 @@ pub(crate) enum Killed {
 }
 
 impl Killed {
+    const CPU: Self = Self::Limit { limit: LimitName::Cpu, reached: None };
     const DEADLINE: Self = Self::Limit { limit: LimitName::Deadline, reached: None };
 }
 
@@ -94,6 +95,11 @@ impl Lifetime {
         thread_cpu_time().saturating_sub(self.cpu_started)
     }
 
+    /// When it is over; none where that is beyond what a clock can tell.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.started.checked_add(self.deadline)
+    }
+
     fn remaining(&self) -> Duration {
         self.deadline.saturating_sub(self.elapsed())
     }
@@ -109,11 +115,20 @@ impl Lifetime {
         }
     }
 
+    /// Fails if there is no time for the call at all. The CPU time of a call that begins is 0, so it need not be asked for.
+    pub(crate) fn begin(&self) -> Result<(), Killed> {
+        match self.interrupted() {
+            Some(killed) => Err(killed),
+            None if self.cpu_limit.is_zero() => Err(Killed::CPU),
+            None => Ok(()),
+        }
+    }
+
     /// Fails once the call must end.
     pub(crate) fn check(&self) -> Result<(), Killed> {
         match self.interrupted() {
             Some(killed) => Err(killed),
-            None if self.cpu() >= self.cpu_limit => Err(Killed::Limit { limit: LimitName::Cpu, reached: None }),
+            None if self.cpu() >= self.cpu_limit => Err(Killed::CPU),
             None => Ok(()),
         }
     }

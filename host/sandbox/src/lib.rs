@@ -27,6 +27,7 @@ mod limits;
 mod link;
 mod output;
 mod receipt;
+mod rewrite;
 mod role;
 mod sandbox;
 mod state;

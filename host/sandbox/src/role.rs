@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use brain_changes::ChangeSet;
-use brain_files::{FileGrants, FileLimit, FileLimits, FileView};
+use brain_files::{FileGrants, FileLimit, FileLimits, FileView, WorkspaceGrant};
 use brain_packet::normalise::{self, Reply};
 use brain_packet::{Digest, HandoffPacket, RoleName, WorkerResult};
 use wasmtime::{Store, UpdateDeadline, WasmBacktrace};
@@ -120,17 +120,17 @@ impl Role {
             Err(error) => {
                 let remedy = miette::Diagnostic::help(&error).map(|help| help.to_string()).unwrap_or_default();
                 let ended = Ended::Refused { message: error.to_string(), remedy };
-                return self.conclude(&call, &lifetime, &output, None, Err(ended));
+                return self.conclude(call, &lifetime, &output, None, Err(ended));
             }
         };
         let surroundings = Surroundings::new(call.ambient, &call.handoff.id, &call.limits);
         let state = State::new(files, surroundings, output.clone(), lifetime.clone(), &call.limits);
         let mut store = self.store(state, &call.limits);
         let outcome = {
-            let _ticking = self.0.shared.ticker.during_call();
+            let _ticking = self.0.shared.ticker.during_call(lifetime.deadline());
             self.call(&mut store, &call)
         };
-        self.conclude(&call, &lifetime, &output, Some(store), outcome)
+        self.conclude(call, &lifetime, &output, Some(store), outcome)
     }
 
     fn store(&self, state: State, limits: &Limits) -> Store<State> {
@@ -139,8 +139,11 @@ impl Role {
         store.set_hostcall_fuel(usize::try_from(limits.hostcall_bytes).unwrap_or(usize::MAX));
         store.set_max_component_handles(component_handles(limits));
         store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|store| {
-            store.data().lifetime.check()?;
+        let pulse = Arc::clone(self.0.shared.ticker.pulse());
+        store.epoch_deadline_callback(move |store| {
+            let lifetime = &store.data().lifetime;
+            lifetime.check()?;
+            pulse.expect(lifetime.deadline());
             Ok(UpdateDeadline::Continue(1))
         });
         store
@@ -148,7 +151,7 @@ impl Role {
 
     fn call(&self, store: &mut Store<State>, call: &Call<'_>) -> Result<Returned, Ended> {
         let run = |store: &mut Store<State>| {
-            store.data().lifetime.check()?;
+            store.data().lifetime.begin()?;
             let agent: Agent = self.0.pre.instantiate(&mut *store)?;
             agent.brain_role_worker().call_run(&mut *store, &convert::handoff(call.handoff))
         };
@@ -175,7 +178,7 @@ impl Role {
 
     fn conclude(
         &self,
-        call: &Call<'_>,
+        call: Call<'_>,
         lifetime: &Lifetime,
         output: &Output,
         store: Option<Store<State>>,
@@ -195,7 +198,7 @@ impl Role {
             }
         };
         let state = store.as_ref().map(Store::data);
-        let (ended, result, changes) = settle(call, state, ended, result);
+        let (ended, result, changes) = settle(&call, state, ended, result);
         let receipt = Receipt {
             role: self.0.name.clone(),
             component: self.0.digest.clone(),
@@ -214,8 +217,8 @@ impl Role {
             result: ResultUse { bytes, repairs: result.notes.len() as u64 },
             reached: reached(state, counts, &call.limits),
             stubbed_calls: state.map(|s| s.stubs().clone()).unwrap_or_default(),
-            grants: grants(call, state.map(|s| &s.files)),
-            limits: call.limits.clone(),
+            grants: grants(call.files, call.ambient, state.map(|s| &s.files)),
+            limits: call.limits,
             versions: Versions::of_this_build(),
             cpu_ms: millis(lifetime.cpu()),
             wall_ms: millis(lifetime.elapsed()),
@@ -331,20 +334,17 @@ fn file_use(files: &FileView) -> FileUse {
     }
 }
 
-fn grants(call: &Call<'_>, view: Option<&FileView>) -> Grants {
-    let files = &call.files;
-    let workspace = files.workspace.as_ref();
-    Grants {
-        workspace: workspace.map(|w| w.read.clone()),
-        unused: view.map(FileView::unused_read).unwrap_or_default(),
-        write: workspace.map(|w| w.write.clone()).unwrap_or_default(),
-        unused_write: view.map(FileView::unused_write).unwrap_or_default(),
-        deny: workspace.map(|w| w.deny.clone()).unwrap_or_default(),
-        gitignore: workspace.is_some_and(|w| w.honour_gitignore),
-        context: files.context.is_some(),
-        artifacts: files.artifacts.is_some(),
-        wall_clock: call.ambient.wall_clock,
-        random: call.ambient.random,
+fn grants(files: FileGrants, ambient: Ambient, view: Option<&FileView>) -> Grants {
+    let (context, artifacts) = (files.context.is_some(), files.artifacts.is_some());
+    let unused = view.map(FileView::unused_read).unwrap_or_default();
+    let unused_write = view.map(FileView::unused_write).unwrap_or_default();
+    let Ambient { wall_clock, random } = ambient;
+    let beside = Grants { context, artifacts, wall_clock, random, unused, unused_write, ..Grants::default() };
+    match files.workspace {
+        Some(WorkspaceGrant { read, write, deny, honour_gitignore, .. }) => {
+            Grants { workspace: Some(read), write, deny, gitignore: honour_gitignore, ..beside }
+        }
+        None => beside,
     }
 }
 

@@ -376,3 +376,12 @@ fn secrets_are_found_in_added_lines_alone_and_never_shown() {
     assert_eq!(told(&result), ["review/removed-auth-check a.py:1 high"]);
     assert!(!common::all_text(&result).contains(&key), "{result:?}");
 }
+
+#[test]
+fn evidence_is_bounded_also_where_it_is_escaped() {
+    let line = format!("os.chmod(p, 0o777) # {}\n", "\u{1}".repeat(300));
+    let result = Change::new().edit("a.py", "x = 1\n", &line).review();
+    let evidence = result.findings.iter().find_map(|finding| finding.evidence.as_deref()).unwrap();
+    assert!(evidence.starts_with("os.chmod(p, 0o777) # \\u{1}") && evidence.ends_with("}…"), "{evidence}");
+    assert!(evidence.chars().count() <= review::limits::MAX_EVIDENCE_CHARS + 1, "{evidence}");
+}

@@ -194,7 +194,7 @@ fn a_wrong_key_names_its_line_and_the_nearest_key() {
         ("[grants.wild]\nreed = []\n", 2, "did you mean `read`?"),
         ("[grants.wild]\n\nwallclock = true\n", 3, "did you mean `wall_clock`?"),
         ("[grant.wild]\n", 1, "did you mean `grants`?"),
-        ("[grants.wild]\nread = [\n  \"src\",\n  \"../up\",\n]\n", 4, "schema"),
+        ("[grants.wild]\nread = [\n  \"src\",\n  \"../up\",\n]\n", 4, "write it relative to the project"),
         ("[grants.\"Not A Role\"]\n", 1, "schema"),
     ] {
         config(&brain, text);

@@ -296,10 +296,12 @@ fn what_a_role_leaves_is_kept_by_its_content_and_within_its_quota() {
     assert_eq!(std::fs::read(kept).unwrap(), vec![b'a'; 1000]);
 
     let flood = brain.run(&["role", "run", "wild", "--goal", "artifact-flood", "--json"]).ended(0).json();
-    let receipt = &worker(&flood, "wild")["receipt"]["files"];
-    assert!(receipt["bytesWritten"].as_u64().unwrap() <= 100_000, "{receipt}");
-    assert!(receipt["quotaRefusals"].as_u64() > Some(0), "{receipt}");
-    let warned = flood["warnings"].as_array().unwrap().iter().any(|w| w.as_str().unwrap().contains("artifact quota"));
+    let receipt = &worker(&flood, "wild")["receipt"];
+    assert!(receipt["files"]["bytesWritten"].as_u64().unwrap() <= 100_000, "{receipt}");
+    let reached = &receipt["reached"][0];
+    assert_eq!(reached["limit"], "artifact-bytes", "{receipt}");
+    assert!(reached["times"].as_u64() > Some(0), "{receipt}");
+    let warned = flood["warnings"].as_array().unwrap().iter().any(|w| w.as_str().unwrap().contains("artifact"));
     assert!(warned, "{}", flood["warnings"]);
     let many = brain.run(&["role", "run", "wild", "--goal", "many-files", "--json"]).ended(0).json();
     assert!(worker(&many, "wild")["artifacts"].as_array().unwrap().len() <= 10);

@@ -30,6 +30,8 @@ struct Editor {
     native: fn(verb: &str, root: &Path) -> String,
     /// What it observes as a guest where that is not what it observes natively, and why.
     otherwise: &'static [(&'static str, &'static str)],
+    /// The same, for files that were in the project before only.
+    otherwise_in_project: &'static [(&'static str, &'static str)],
 }
 
 const RUST: Editor = Editor {
@@ -41,6 +43,7 @@ const RUST: Editor = Editor {
         ("its libc reads at the end what is open for appending", "append and read: \"\""),
         ("WASI has no modes: nothing looks writable", "metadata: (true, false, 3, false, true, false, true)"),
     ],
+    otherwise_in_project: &[],
 };
 
 const C: Editor = Editor {
@@ -50,6 +53,18 @@ const C: Editor = Editor {
         ("its libc has no folders to read from", "read a folder: EBADF"),
         ("its libc looks for a preopen, and finds none", "an empty path: ENOTCAPABLE"),
         ("no role makes links", "links: EINVAL ENOENT EPERM EPERM ENOENT ENOENT"),
+        (
+            "an open folder is known by its path, and does not follow a rename",
+            "renamed folder while open: ok 0 ENOENT EBADF ENOENT ENOENT ENOENT",
+        ),
+        (
+            "an open folder is known by its path, also where that is a new one",
+            "removed folder while open: ok 0 ok ok 0 1",
+        ),
+    ],
+    otherwise_in_project: &[
+        ("the overlay's copy is another file", "identity: 0 1 0 0 ok 0 0 0 0 0 0 0 0 0 1 0 0"),
+        ("the overlay's copy has its own times", "times that stay: 0 ok 0 0 0 0 0 0 0 0 1"),
     ],
 };
 
@@ -239,15 +254,22 @@ const EXPERIMENTS: usize = 60;
 
 /// Line by line, since a line is an experiment.
 #[track_caller]
-fn assert_observes_what_is_native(editor: &Editor, bench: &Bench, goal: &str, native: &str) -> Run {
+fn assert_observes_what_is_native(
+    editor: &Editor,
+    bench: &Bench,
+    goal: &str,
+    native: &str,
+    otherwise: &[&[(&str, &str)]],
+) -> Run {
     let run = run_watched(bench, editor, Grant::Write, goal);
     let seen = report(&run);
     assert_eq!(seen.lines().count(), native.lines().count(), "{seen}");
     let mut wrong = Vec::new();
     for (seen, native) in seen.lines().zip(native.lines()) {
         let experiment = native.split(": ").next().unwrap();
-        let otherwise = editor.otherwise.iter().find(|(_, line)| line.starts_with(&format!("{experiment}: ")));
-        let expected = otherwise.map_or(native, |(_, line)| line);
+        let mut otherwise = otherwise.iter().copied().flatten();
+        let expected = otherwise.find(|(_, line)| line.starts_with(&format!("{experiment}: ")));
+        let expected = expected.map_or(native, |(_, line)| line);
         if seen != expected {
             wrong.push(format!("{goal}: saw\n  {seen}\nand not\n  {expected}"));
         }
@@ -261,8 +283,9 @@ fn what_a_role_observes_in_its_own_files_is_what_a_native_program_does() {
     for editor in [RUST, C] {
         let twin = tempfile::tempdir().unwrap();
         let native = (editor.native)("observe", twin.path());
-        assert_observes_what_is_native(&editor, &Bench::new(), "observe /artifacts", &native);
-        let run = assert_observes_what_is_native(&editor, &Bench::new(), "observe /workspace", &native);
+        assert_observes_what_is_native(&editor, &Bench::new(), "observe /artifacts", &native, &[editor.otherwise]);
+        let run =
+            assert_observes_what_is_native(&editor, &Bench::new(), "observe /workspace", &native, &[editor.otherwise]);
         assert!(run.changes.changes.iter().all(|change| change.kind == ChangeKind::Added), "{:?}", run.changes);
     }
 }
@@ -276,7 +299,8 @@ fn what_a_role_observes_in_files_of_the_project_is_what_a_native_program_does() 
         }
         let native = (editor.native)("observe", twin.path());
         assert!(native.lines().count() <= EXPERIMENTS);
-        let run = assert_observes_what_is_native(&editor, &bench, "observe /workspace", &native);
+        let otherwise = [editor.otherwise, editor.otherwise_in_project];
+        let run = assert_observes_what_is_native(&editor, &bench, "observe /workspace", &native, &otherwise);
         assert!(run.changes.changes.iter().any(|change| change.kind != ChangeKind::Added), "{:?}", run.changes);
     }
 }

@@ -421,6 +421,101 @@ static void renamed_while_open(void) {
     show("g");
 }
 
+/* An atomic save beside a reader, and a write beside one. */
+static void written_while_open(void) {
+    make("f");
+    char text[16] = "";
+    int reader = opened(open(at("f"), O_RDONLY)), writer = opened(open(at("f"), O_RDWR));
+    saw(pwrite(writer, "NEW!", 4, 0));
+    saw(pread(reader, text, 8, 0));
+    say(seen, " %s", text);
+    int beside = opened(open(at("beside"), O_WRONLY | O_CREAT, 0666));
+    saw(write(beside, "third", 5));
+    saw(rename(at("beside"), at("f")));
+    saw(pwrite(writer, "gone", 4, 0));
+    saw(pread(reader, text, 8, 0));
+    say(seen, " %s", text);
+    show("f");
+    saw(pwrite(beside, "still", 5, 5));
+    show("f");
+    close(reader);
+    close(writer);
+    close(beside);
+}
+
+static void renamed_folder_while_open(void) {
+    make_folder("d");
+    int d = opened(open(at("d"), O_RDONLY | O_DIRECTORY));
+    saw(rename(at("d"), at("e")));
+    int fd = opened(openat(d, "g", O_WRONLY | O_CREAT, 0666));
+    saw(write(fd, "new", 3));
+    close(fd);
+    show("e/g");
+    make_folder("d");
+    saw(unlinkat(d, "g", 0));
+    saw(access(at("e/g"), F_OK));
+    close(d);
+}
+
+static void removed_folder_while_open(void) {
+    make_folder("d");
+    int d = opened(open(at("d"), O_RDONLY | O_DIRECTORY));
+    saw(rmdir(at("d")));
+    make_folder("d");
+    make("d/f");
+    opened(openat(d, "f", O_RDONLY));
+    opened(openat(d, "g", O_WRONLY | O_CREAT, 0666));
+    struct stat is;
+    saw(fstat(d, &is));
+    saw(S_ISDIR(is.st_mode));
+    close(d);
+}
+
+/* Tools that watch a file take it for another one when its number changes. A write may change it: WASI has it so. */
+static void identity(void) {
+    make("f");
+    make("g");
+    struct stat was, other, is;
+    saw(stat(at("f"), &was));
+    saw(was.st_nlink);
+    saw(stat(at("g"), &other));
+    saw(other.st_ino == was.st_ino);
+    int fd = opened(open(at("f"), O_RDWR));
+    saw(fstat(fd, &is));
+    saw(is.st_ino == was.st_ino);
+    saw(stat(at("f"), &is));
+    saw(is.st_ino == was.st_ino);
+    saw(rename(at("f"), at("h")));
+    saw(stat(at("h"), &is));
+    saw(is.st_ino == was.st_ino);
+    saw(rename(at("g"), at("h")));
+    saw(stat(at("h"), &is));
+    saw(is.st_ino == other.st_ino);
+    saw(fstat(fd, &is));
+    saw(is.st_ino == was.st_ino);
+    close(fd);
+}
+
+/* `make` and its kin believe the times of what nobody wrote to. */
+static void times_that_stay(void) {
+    make("f");
+    struct stat was, is;
+    saw(stat(at("f"), &was));
+    int fd = opened(open(at("f"), O_RDWR | O_APPEND));
+    saw(fstat(fd, &is));
+    saw(is.st_mtim.tv_sec == was.st_mtim.tv_sec && is.st_mtim.tv_nsec == was.st_mtim.tv_nsec);
+    close(fd);
+    saw(rename(at("f"), at("g")));
+    saw(stat(at("g"), &is));
+    saw(is.st_mtim.tv_sec == was.st_mtim.tv_sec && is.st_mtim.tv_nsec == was.st_mtim.tv_nsec);
+    make_folder("full");
+    make("full/f");
+    saw(stat(at("full/f"), &was));
+    saw(rename(at("full"), at("moved")));
+    saw(stat(at("moved/f"), &is));
+    saw(is.st_mtim.tv_sec == was.st_mtim.tv_sec && is.st_mtim.tv_nsec == was.st_mtim.tv_nsec);
+}
+
 /* The pattern of `tmpfile` and `mkstemp`: a name of its own, removed while it is open. */
 static void temporary(void) {
     int fd = opened(open(at(".tmp-f8Xq2"), O_RDWR | O_CREAT | O_EXCL, 0600));
@@ -590,6 +685,11 @@ static const struct {
     {"a slash behind", slash_behind},
     {"removed while open", removed_while_open},
     {"renamed while open", renamed_while_open},
+    {"written while open", written_while_open},
+    {"renamed folder while open", renamed_folder_while_open},
+    {"removed folder while open", removed_folder_while_open},
+    {"identity", identity},
+    {"times that stay", times_that_stay},
     {"temporary file", temporary},
     {"positions", positions},
     {"vectors", vectors},

@@ -50,6 +50,18 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
+    /// Whether something was refused at a limit, and the receipt says so.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn reached(&self, limit: LimitName) -> Result<(), String> {
+        let reached = &self.run().receipt.reached;
+        match reached.iter().find(|reached| reached.limit == limit) {
+            Some(reached) if reached.times > 0 && !reached.remedy.is_empty() => Ok(()),
+            _ => Err(format!("the receipt does not say that the {limit} limit was reached: {reached:?}")),
+        }
+    }
+
     /// The call.
     ///
     /// # Panics
@@ -73,6 +85,7 @@ pub struct Case {
     pub guest: Guest,
     /// The codes that it may end by.
     pub ends: Vec<&'static str>,
+    writes: bool,
     limits: fn(&mut Limits),
     set_up: fn(&Bench, &Outside),
     beside: Option<Beside>,
@@ -82,7 +95,17 @@ pub struct Case {
 impl Case {
     /// A case that ends by `end`, under the default limits.
     pub fn new(name: &'static str, attack: &'static str, guest: Guest, end: &'static str) -> Self {
-        Self { name, attack, guest, ends: vec![end], limits: |_| {}, set_up: |_, _| {}, beside: None, also: |_| Ok(()) }
+        Self {
+            name,
+            attack,
+            guest,
+            ends: vec![end],
+            writes: false,
+            limits: |_| {},
+            set_up: |_, _| {},
+            beside: None,
+            also: |_| Ok(()),
+        }
     }
 
     /// A case that computes or waits without end, and is stopped at its deadline.
@@ -94,6 +117,13 @@ impl Case {
     #[must_use]
     pub fn limits(mut self, limits: fn(&mut Limits)) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// With the whole workspace granted to be written: what comes of it is a proposal, and the tree stays as it is.
+    #[must_use]
+    pub fn writes(mut self) -> Self {
+        self.writes = true;
         self
     }
 
@@ -196,6 +226,9 @@ impl Suite {
         let outside = Outside::make(&around.path().join("outside"));
         let mut bench = self.bench();
         fs::write(bench.workspace.path().join("file"), FILE).unwrap();
+        if case.writes {
+            bench.write = vec!["**".into()];
+        }
         (case.limits)(&mut bench.limits);
         (case.set_up)(&bench, &outside);
         let role = match case.guest {
@@ -317,6 +350,10 @@ impl Ready<'_> {
         if files > limits.artifact_files || bytes > limits.artifact_bytes {
             faults.push(format!("{files} files of {bytes} bytes are left in /artifacts, over its limits"));
         }
+        let left = staged(bench.private.path());
+        if !left.is_empty() {
+            faults.push(format!("staged files are left: {left:?}"));
+        }
         let log = fs::metadata(bench.private.path().join("log")).map_or(0, |log| log.len());
         if log > limits.output_bytes + LOG_ROOM {
             faults.push(format!("a log of {log} bytes is over its limit"));
@@ -341,6 +378,7 @@ impl Ready<'_> {
     }
 
     fn clear(&self) {
+        let _ = fs::remove_dir_all(self.bench.contents());
         let _ = fs::remove_file(self.bench.private.path().join("log"));
         for entry in fs::read_dir(self.bench.artifacts.path()).unwrap().flatten() {
             let path = entry.path();
@@ -365,6 +403,12 @@ fn beside<T>(thread: Option<Beside>, bench: &Bench, outside: &Outside, work: imp
         let _stop = Stop(&stop);
         work()
     })
+}
+
+/// What is left in the folder for staging, beside the log and the contents of the proposal.
+fn staged(private: &Path) -> Vec<String> {
+    let names = fs::read_dir(private).unwrap().flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| !matches!(name.as_str(), "log" | "contents")).collect()
 }
 
 /// Files and folders below a folder, and the bytes that its files have on disk or claim, whichever is less: a hole costs

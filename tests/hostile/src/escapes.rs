@@ -38,6 +38,17 @@ pub enum Place {
     BelowLink,
 }
 
+impl Place {
+    /// For a reader.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Plain => "a plain folder",
+            Self::BindMounted => "a bind-mounted one",
+            Self::BelowLink => "one below links",
+        }
+    }
+}
+
 /// What is granted of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
@@ -56,10 +67,26 @@ pub struct Report {
     pub calls: usize,
     /// Ways out that were found.
     pub escapes: Vec<String>,
+    /// Calls that tell whether something hidden is there.
+    pub told_apart: Vec<String>,
     /// Codes that are not the expected ones.
     pub unexpected: Vec<String>,
     /// What every call answered, by class, grant and call: how the table of codes is made.
     pub answered: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+}
+
+impl Report {
+    /// Everything that is wrong.
+    pub fn faults(&self) -> Vec<String> {
+        [&self.escapes[..], &self.told_apart, &self.unexpected].concat()
+    }
+
+    /// The counts, for a reader.
+    pub fn counts(&self) -> String {
+        let Self { paths, calls, escapes, told_apart, unexpected, .. } = self;
+        let (escapes, told, unexpected) = (escapes.len(), told_apart.len(), unexpected.len());
+        format!("{paths} paths, {calls} calls: {escapes} escapes, {told} told apart, {unexpected} unexpected codes")
+    }
 }
 
 #[derive(Deserialize)]
@@ -67,6 +94,15 @@ pub struct Report {
 struct Corpus {
     tree: Vec<Planted>,
     attempt: Vec<Attempt>,
+    twin: Vec<Twin>,
+}
+
+/// Two paths that the same rule hides, of which one is there.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Twin {
+    there: String,
+    absent: String,
 }
 
 #[derive(Deserialize)]
@@ -235,7 +271,7 @@ fn plant(root: &Path, planted: &Planted, to: &str) {
     match planted.kind.as_str() {
         "file" => fs::write(&at, "inside").unwrap(),
         "hidden" => fs::write(&at, canary()).unwrap(),
-        "gitignore" => fs::write(&at, "ignored/\n*.log\n").unwrap(),
+        "gitignore" => fs::write(&at, "ignored/\nabsent/\n*.log\n").unwrap(),
         "folder" => fs::create_dir(&at).unwrap(),
         "link" => symlink(to, &at).unwrap(),
         "fifo" => special(FileType::Fifo, 0).unwrap(),
@@ -304,6 +340,7 @@ pub fn run(suite: &Suite, place: Place, grant: Grant) -> Report {
             trial.attempt(class, attempt.from.as_deref(), &path, codes);
         }
     }
+    corpus.twin.iter().for_each(|twin| trial.twin(twin));
     trial.listings();
     let mut report = trial.report;
     // Taking this snapshot reads what is hidden, and nothing outside.
@@ -327,6 +364,28 @@ impl Trial<'_> {
     /// what it changed.
     fn attempt(&mut self, class: &str, from: Option<&str>, path: &str, codes: &Codes) {
         self.report.paths += 1;
+        for (call, word) in self.words(from, path) {
+            self.judge(class, from, path, call, &word, codes);
+        }
+    }
+
+    /// No call tells whether what is hidden is there.
+    fn twin(&mut self, twin: &Twin) {
+        let (there, absent) = (self.words(None, &twin.there), self.words(None, &twin.absent));
+        for ((call, there), (_, absent)) in there.into_iter().zip(absent) {
+            self.report.calls += 1;
+            if there != absent {
+                let Twin { there: path, absent: other } = twin;
+                self.report
+                    .told_apart
+                    .push(format!("{call} tells `{path}` ({there}) from `{other}` ({absent}), {:?}", self.grant));
+            }
+        }
+    }
+
+    /// What every call answers to one path.
+    fn words(&mut self, from: Option<&str>, path: &str) -> Vec<(&'static str, String)> {
+        let mut words = Vec::new();
         let (changing, looking): (Vec<&Call>, Vec<&Call>) =
             CALLS.iter().partition(|call| call.changes && self.grant == Grant::Write);
         let mut batches = vec![looking];
@@ -339,10 +398,10 @@ impl Trial<'_> {
             }
             let answers = self.probe(&ops, path);
             for (n, call) in batch.iter().enumerate() {
-                let word = answers.get(1 + n * 7).map_or("no answer", Answer::word);
-                self.judge(class, from, path, call.name, word, codes);
+                words.push((call.name, answers.get(1 + n * 7).map_or("no answer", Answer::word).to_owned()));
             }
         }
+        words
     }
 
     fn judge(&mut self, class: &str, from: Option<&str>, path: &str, call: &str, word: &str, codes: &Codes) {
@@ -409,13 +468,16 @@ impl Trial<'_> {
     }
 }
 
-/// Whether a path is one that deny globs or the tree's `.gitignore` hide.
+/// Whether a path is one that deny globs or the tree's `.gitignore` hide. A folder that only a rule for folders hides is none
+/// by its name: a file may be called so.
 fn is_hidden(path: &str) -> bool {
-    path.to_lowercase().split('/').any(|name| {
-        let begins = [".env", "id_"].iter().any(|part| name.starts_with(part));
-        let ends = [".pem", ".log"].iter().any(|part| name.ends_with(part));
-        begins || ends || matches!(name, ".git" | "ignored")
-    })
+    let path = path.to_lowercase();
+    path.starts_with("ignored/")
+        || path.split('/').any(|name| {
+            let begins = [".env", "id_rsa"].iter().any(|part| name.starts_with(part));
+            let ends = [".pem", ".log", ".key"].iter().any(|part| name.ends_with(part));
+            begins || ends || name == ".git"
+        })
 }
 
 /// The variable that tells a process that it is in a namespace of its own.

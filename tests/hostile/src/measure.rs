@@ -20,9 +20,11 @@ pub fn resident_bytes() -> u64 {
 pub fn open_descriptors() -> BTreeMap<String, String> {
     let mut open = BTreeMap::new();
     for entry in std::fs::read_dir("/proc/self/fd").unwrap().flatten() {
-        // The descriptor of the listing itself leads to the listing, and is not one.
-        let target = std::fs::read_link(entry.path()).map_or_else(|error| error.to_string(), |to| to.display().to_string());
-        if !target.contains("/fd") {
+        // Not one: that of the listing itself, which leads to it. Not the call's: the images of memories that stay with the
+        // compiled code.
+        let target =
+            std::fs::read_link(entry.path()).map_or_else(|error| error.to_string(), |to| to.display().to_string());
+        if !target.contains("/fd") && !target.contains("memfd:wasm-memory-image") {
             open.insert(entry.file_name().to_string_lossy().into_owned(), target);
         }
     }

@@ -90,7 +90,8 @@ impl Outside {
     }
 
     /// What happened to the folder since the last time: what was opened, read, created or changed in it, and what is not as
-    /// it was. Empty, as long as nobody leaves a mount.
+    /// it was. Empty, as long as nobody leaves a mount. The system does not tell of handles that only stand for a place
+    /// (`O_PATH`), nor of metadata that was looked at: what comes of those is in the answers.
     ///
     /// # Panics
     /// When the folder cannot be read.

@@ -166,3 +166,26 @@ fn problem(conflict: &Conflict) -> String {
         (expected, found) => format!("it was {expected} and is {found} now: put it back"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+    use super::*;
+    use brain_changes::{Builder, Contents, Side};
+
+    #[test]
+    fn nothing_of_a_patch_drives_a_terminal() {
+        let place = tempfile::tempdir().unwrap();
+        let contents = Contents::open(place.path().join("contents")).unwrap();
+        let mut builder = Builder::new(&contents);
+        let content = "plain\n\u{1b}]0;title\u{7}\n\u{202e}reversed\rover\n";
+        builder.added("a\u{1b}[2J", Side::new(0o644, content.as_bytes())).unwrap();
+        let set = builder.finish().unwrap();
+        for shown in [patch(&set), names(&set), stat(&set)] {
+            let obeyed = shown.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');
+            assert_eq!(obeyed, None, "{shown:?}");
+        }
+        assert!(patch(&set).contains("\\u{1b}]0;title"), "{}", patch(&set));
+        assert!(set.to_patch().contains('\u{202e}'), "the patch itself is exact");
+    }
+}

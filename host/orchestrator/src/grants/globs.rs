@@ -6,6 +6,8 @@ use brain_sandbox::GlobLayer;
 use globset::GlobBuilder;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
+use crate::toml_file::GLOB;
+
 /// Globs in one list. The sandbox takes no more in one layer.
 pub const MAX_GLOBS: usize = 4096;
 
@@ -93,7 +95,7 @@ impl Visitor<'_> for Checked {
     fn visit_str<E: Error>(self, written: &str) -> Result<String, E> {
         match GlobLayer::new("", [(self.0)(written)]).check() {
             Ok(()) => Ok(written.to_owned()),
-            Err(error) => Err(E::custom(format!("the glob `{written}` cannot be used: {}", error.why))),
+            Err(error) => Err(E::custom(format!("{GLOB}{written}` cannot be used: {}", error.why))),
         }
     }
 }

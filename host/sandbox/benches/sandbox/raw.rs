@@ -72,11 +72,24 @@ impl Raw {
 
     /// One isolated run: a fresh store and instance, one call, and the end of both.
     pub fn run(&self) -> packets::WorkerResult {
-        let state = State { wasi: WasiCtxBuilder::new().build(), table: ResourceTable::new() };
-        let mut store = Store::new(&self.engine, state);
+        self.run_with(WasiCtxBuilder::new().build(), &self.handoff)
+    }
+
+    /// As [`Self::run`], with `goal` and the stock file system on `folder`, read-only at `/workspace`.
+    #[allow(dead_code, reason = "one of the benchmarks uses it")]
+    pub fn run_on(&self, folder: &std::path::Path, goal: &str) -> packets::WorkerResult {
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.preopened_dir(folder, "/workspace", wasmtime_wasi::FsPerms::ReadOnly).unwrap();
+        let mut handoff = self.handoff.clone();
+        handoff.task.goal = goal.into();
+        self.run_with(wasi.build(), &handoff)
+    }
+
+    fn run_with(&self, wasi: WasiCtx, handoff: &packets::HandoffPacket) -> packets::WorkerResult {
+        let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new() });
         store.set_epoch_deadline(u64::MAX / 2);
         let agent = self.pre.instantiate(&mut store).unwrap();
-        agent.brain_role_worker().call_run(&mut store, &self.handoff).unwrap()
+        agent.brain_role_worker().call_run(&mut store, handoff).unwrap()
     }
 }
 

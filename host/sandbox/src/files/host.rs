@@ -160,11 +160,10 @@ impl types::HostDescriptor for FileHost<'_> {
     }
 
     fn read(&mut self, fd: Resource<Handle>, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
-        let length = usize::try_from(length).unwrap_or(brain_files::MAX_READ).min(brain_files::MAX_READ);
-        let mut buffer = vec![0; length];
-        let n = self.or_code(self.file(&fd)?.read_at(&mut buffer, offset))?;
-        buffer.truncate(n);
-        Ok((buffer, n == 0 && length > 0))
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let bytes = self.or_code(self.file(&fd)?.read_at(length, offset))?;
+        let at_end = bytes.is_empty() && length > 0;
+        Ok((bytes, at_end))
     }
 
     fn write(&mut self, fd: Resource<Handle>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {

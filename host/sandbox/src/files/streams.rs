@@ -1,7 +1,7 @@
 //! Byte streams over files. They are always ready: a regular file does not block.
 
-use brain_files::{Fault, MAX_READ, OpenFile};
-use bytes::{Bytes, BytesMut};
+use brain_files::{Fault, OpenFile};
+use bytes::Bytes;
 use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
 
 use super::StreamFault;
@@ -25,14 +25,12 @@ impl InputStream for FileInput {
         if size == 0 {
             return Ok(Bytes::new());
         }
-        let mut buffer = BytesMut::zeroed(size.min(MAX_READ));
-        let n = self.file.read_at(&mut buffer, self.position).map_err(fault)?;
-        if n == 0 {
+        let bytes = self.file.read_at(size, self.position).map_err(fault)?;
+        if bytes.is_empty() {
             return Err(StreamError::Closed);
         }
-        buffer.truncate(n);
-        self.position += n as u64;
-        Ok(buffer.freeze())
+        self.position += bytes.len() as u64;
+        Ok(bytes.into())
     }
 }
 

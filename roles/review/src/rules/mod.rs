@@ -149,5 +149,16 @@ fn shown(file: &str, text: &str) -> String {
     let text = text.trim().replace(['\n', '\r'], " ");
     let masked = secrets::masked(file, &text, MAX_EVIDENCE_CHARS);
     let hidden = |c: char| c.is_control() || crate::diff::is_bidi_control(c);
-    masked.chars().flat_map(|c| if hidden(c) { c.escape_default().collect() } else { vec![c] }).collect()
+    // An escape is longer than what it stands for, so the bound is kept here once more, and no escape is cut in two.
+    let (mut shown, mut length) = (String::with_capacity(masked.len()), 0);
+    for c in masked.chars() {
+        let pieces: Vec<char> = if hidden(c) { c.escape_default().collect() } else { vec![c] };
+        length += pieces.len();
+        if length > MAX_EVIDENCE_CHARS {
+            shown.push('…');
+            break;
+        }
+        shown.extend(pieces);
+    }
+    shown
 }

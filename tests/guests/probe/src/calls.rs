@@ -73,10 +73,12 @@ impl Calls {
             Ok(value) => Answer::Ok(value),
             Err(Fault::Code(code)) => Answer::Error(code.name().to_owned()),
             Err(Fault::Stream(StreamError::Closed)) => Answer::Error("closed".to_owned()),
-            Err(Fault::Stream(StreamError::LastOperationFailed(error))) => Answer::Error(match filesystem_error_code(&error) {
-                Some(code) => code.name().to_owned(),
-                None => format!("no code: {}", error.to_debug_string()),
-            }),
+            Err(Fault::Stream(StreamError::LastOperationFailed(error))) => {
+                Answer::Error(match filesystem_error_code(&error) {
+                    Some(code) => code.name().to_owned(),
+                    None => format!("no code: {}", error.to_debug_string()),
+                })
+            }
             Err(Fault::Broken(why)) => Answer::Broken(why),
         }
     }
@@ -128,13 +130,12 @@ impl Calls {
                 Value::Count(self.at(*fd)?.write(&repeated(data, *times)?, *offset)?)
             }
             Op::SetSize { fd, size } => done(self.at(*fd)?.set_size(*size)?),
-            Op::SetTimes { fd, accessed, modified } => done(self.at(*fd)?.set_times(stamp(*accessed), stamp(*modified))?),
-            Op::SetTimesAt { fd, path: at, follow, accessed, modified } => done(self.at(*fd)?.set_times_at(
-                following(*follow),
-                &path(at),
-                stamp(*accessed),
-                stamp(*modified),
-            )?),
+            Op::SetTimes { fd, accessed, modified } => {
+                done(self.at(*fd)?.set_times(stamp(*accessed), stamp(*modified))?)
+            }
+            Op::SetTimesAt { fd, path: at, follow, accessed, modified } => {
+                done(self.at(*fd)?.set_times_at(following(*follow), &path(at), stamp(*accessed), stamp(*modified))?)
+            }
             Op::Sync { fd } => done(self.at(*fd)?.sync()?),
             Op::SyncData { fd } => done(self.at(*fd)?.sync_data()?),
             Op::Advise { fd, offset, length, advice } => {
@@ -198,9 +199,7 @@ impl Calls {
                 }
                 Value::Done
             }
-            Op::StreamWriteRaw { stream, data, times } => {
-                done(self.output(*stream)?.write(&repeated(data, *times)?)?)
-            }
+            Op::StreamWriteRaw { stream, data, times } => done(self.output(*stream)?.write(&repeated(data, *times)?)?),
             Op::StreamZeroes { stream, length } => done(self.output(*stream)?.write_zeroes(*length)?),
             Op::StreamFlush { stream } => done(self.output(*stream)?.blocking_flush()?),
             Op::StreamSplice { stream, from, length } => {

@@ -17,8 +17,9 @@ pub fn run(handoff: Handoff) -> Outcome {
         script::IN_CONTEXT => std::fs::read_to_string(format!("/context/{}", script::SCRIPT_FILE)),
         goal => Ok(goal.to_owned()),
     };
-    let ops: Result<Vec<script::Op>, String> =
-        script.map_err(|error| error.to_string()).and_then(|text| serde_json::from_str(&text).map_err(|e| e.to_string()));
+    let ops: Result<Vec<script::Op>, String> = script
+        .map_err(|error| error.to_string())
+        .and_then(|text| serde_json::from_str(&text).map_err(|e| e.to_string()));
     match ops {
         Ok(ops) => execute(&ops),
         Err(error) => Outcome::failed(format!("the script cannot be read: {error}")),
@@ -32,7 +33,8 @@ fn execute(ops: &[script::Op]) -> Outcome {
     let mut out = std::io::stdout();
     for op in ops {
         let answer = calls.answer(op, None);
-        let written = serde_json::to_string(&answer).map_err(std::io::Error::from).and_then(|line| writeln!(out, "{line}"));
+        let written =
+            serde_json::to_string(&answer).map_err(std::io::Error::from).and_then(|line| writeln!(out, "{line}"));
         if let Err(error) = written {
             return Outcome::failed(format!("an answer cannot be printed: {error}"));
         }

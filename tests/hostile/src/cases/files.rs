@@ -3,6 +3,8 @@
 use brain_tests::probe::script::{ARTIFACTS, Answer, CONTEXT, FREE, How, Op, Stamp, Value, WORKSPACE};
 use brain_tests::probe::{create, open, open_how};
 
+use brain_sandbox::LimitName;
+
 use crate::case::{Case, Guest, Seen};
 
 /// Numbers at which arithmetic goes wrong.
@@ -83,8 +85,7 @@ fn floods() -> Vec<Case> {
             }),
             "returned",
         )
-        .limits(|limits| limits.deadline_ms = 2_000)
-        .or("sandbox.limit.deadline"),
+        .also(|seen| seen.reached(LimitName::CreatedFiles)),
         Case::new(
             "one-gigabyte",
             "writes 1 GiB into one file, in Rust",
@@ -159,6 +160,45 @@ fn floods() -> Vec<Case> {
             Guest::Says("nameless-closed 300 1048576"),
             "returned",
         ),
+        Case::new(
+            "rewrite-flood",
+            "writes one MiB over and over in its place",
+            Guest::Probes(|| {
+                vec![
+                    create(ARTIFACTS, "a", FREE),
+                    Op::Repeat {
+                        times: 100_000,
+                        until_error: true,
+                        ops: vec![Op::Write { fd: FREE, data: "x".into(), times: 1 << 20, offset: 0 }],
+                    },
+                ]
+            }),
+            "returned",
+        )
+        .limits(|limits| limits.written_bytes = 64 << 20)
+        .also(|seen| seen.reached(LimitName::WrittenBytes)),
+        Case::new(
+            "list-flood",
+            "lists a folder of 5,000 files until it is refused",
+            Guest::Probes(|| {
+                vec![
+                    open(WORKSPACE, "many", FREE),
+                    Op::Repeat {
+                        times: 100_000,
+                        until_error: true,
+                        ops: vec![Op::ReadDirectory { fd: FREE, most: u64::MAX }],
+                    },
+                ]
+            }),
+            "returned",
+        )
+        .limits(|limits| limits.listed_entries = 12_000)
+        .set_up(|bench, _| {
+            let many = bench.workspace.path().join("many");
+            std::fs::create_dir(&many).unwrap();
+            (0..5_000).for_each(|n| drop(std::fs::File::create(many.join(n.to_string())).unwrap()));
+        })
+        .also(|seen| seen.reached(LimitName::ListedEntries)),
         Case::new(
             "deep-folders",
             "makes a folder in a folder, 10,000 deep",

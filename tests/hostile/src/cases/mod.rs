@@ -7,19 +7,21 @@ mod loading;
 mod memory;
 mod races;
 mod stack;
+mod staging;
 mod surroundings;
 mod time;
 
 use crate::case::Case;
 
 /// The groups of the table, in its order.
-pub const GROUPS: [(&str, fn() -> Vec<Case>); 9] = [
+pub const GROUPS: [(&str, fn() -> Vec<Case>); 10] = [
     ("time", time::cases),
     ("memory", memory::cases),
     ("stack", stack::cases),
     ("lifting", lifting::cases),
     ("handles", handles::cases),
     ("files", files::cases),
+    ("staging", staging::cases),
     ("races", races::cases),
     ("surroundings", surroundings::cases),
     ("loading", loading::cases),

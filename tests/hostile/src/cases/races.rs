@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use brain_tests::Bench;
-use brain_tests::probe::open;
-use brain_tests::probe::script::{FREE, Op, WORKSPACE};
-use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
+use brain_tests::probe::script::{Answer, CONTEXT, FREE, Op, WORKSPACE};
+use brain_tests::probe::{create, open};
+use rustix::fs::{CWD, FileType, Mode, RenameFlags, inotify, mknodat, renameat_with};
 
 use crate::case::{Case, Guest, Seen};
 use crate::outside::Outside;
@@ -139,5 +139,114 @@ pub(super) fn cases() -> Vec<Case> {
                     file.set_len(4_000).unwrap();
                 }
             }),
+        Case::new(
+            "folder-moved-away",
+            "holds a folder that the host then moves out of the tree, and climbs from it",
+            Guest::Probes(held_and_moved),
+            "returned",
+        )
+        .set_up(|bench, _| {
+            let held = bench.workspace.path().join("a/b/held");
+            std::fs::create_dir_all(&held).unwrap();
+            std::fs::write(held.join("file"), "inside").unwrap();
+        })
+        .beside(|bench, outside, stop| {
+            when_opened(bench, "a/b/held", stop, |held| {
+                // Now `..` of what the role holds is the folder that the canaries are in.
+                std::fs::rename(held, outside.path().parent().unwrap().join("moved")).unwrap();
+                std::fs::write(bench.context.path().join("go"), "").unwrap();
+            });
+        })
+        .also(climbs_nowhere),
+        Case::new(
+            "parent-moved-away",
+            "holds a folder whose parent the host then moves, and climbs from it",
+            Guest::Probes(held_and_moved),
+            "returned",
+        )
+        .set_up(|bench, _| {
+            let held = bench.workspace.path().join("a/b/held");
+            std::fs::create_dir_all(&held).unwrap();
+            std::fs::write(held.join("file"), "inside").unwrap();
+        })
+        .beside(|bench, outside, stop| {
+            when_opened(bench, "a/b/held", stop, |held| {
+                std::fs::rename(held.parent().unwrap(), outside.path().parent().unwrap().join("moved")).unwrap();
+                std::fs::write(bench.context.path().join("go"), "").unwrap();
+            });
+        })
+        .also(climbs_nowhere),
+        Case::new(
+            "write-while-swapped",
+            "writes below a folder that turns into a link that leads outside, and back",
+            Guest::Probes(|| {
+                let write = vec![
+                    create(WORKSPACE, "folder/canary", FREE),
+                    Op::Write { fd: FREE, data: "written by a role".into(), times: 1, offset: 0 },
+                    Op::SetSize { fd: FREE, size: 3 },
+                    create(WORKSPACE, "folder/new-{n}", FREE + 1),
+                    Op::CreateDirectoryAt { fd: WORKSPACE, path: "folder/made-{n}".into() },
+                    Op::RenameAt {
+                        fd: WORKSPACE,
+                        path: "folder/canary".into(),
+                        to: WORKSPACE,
+                        to_path: "folder/moved-{n}".into(),
+                    },
+                    Op::UnlinkFileAt { fd: WORKSPACE, path: "folder/moved-{n}".into() },
+                    Op::RemoveDirectoryAt { fd: WORKSPACE, path: "folder/made-{n}".into() },
+                ];
+                vec![open(WORKSPACE, "file", FREE), Op::Repeat { times: 1_000, until_error: false, ops: write }]
+            }),
+            "returned",
+        )
+        .writes()
+        .set_up(|bench, outside| {
+            set_up(bench, outside, |aside, outside| symlink(outside.join("folder"), aside).unwrap());
+        })
+        .beside(swap_folder),
     ]
+}
+
+/// Opens a folder, waits until the host has moved it, and tries every way out of it.
+fn held_and_moved() -> Vec<Op> {
+    let mut ops = vec![
+        Op::Await { fd: CONTEXT, path: "ready".into() },
+        open(WORKSPACE, "a/b", FREE + 1),
+        open(WORKSPACE, "a/b/held", FREE),
+        // A handle of a folder opens nothing that the host could see; this does.
+        open(FREE, "file", FREE + 2),
+        Op::Await { fd: CONTEXT, path: "go".into() },
+    ];
+    for path in ["..", "../..", "../outside", "../outside/canary", "../../outside/canary", "../a/b", "../held/file"] {
+        ops.push(open(FREE, path, FREE + 2));
+        ops.push(Op::StatAt { fd: FREE, path: path.into(), follow: true });
+        ops.push(open(FREE + 1, &format!("held/{path}/.."), FREE + 2));
+        ops.push(open(FREE + 1, &format!("../{path}"), FREE + 2));
+    }
+    ops
+}
+
+fn climbs_nowhere(seen: &Seen<'_>) -> Result<(), String> {
+    let words: Vec<&str> = seen.answers.iter().map(Answer::word).collect();
+    match words.get(5..) {
+        Some(climbs) if climbs.len() == 28 && !climbs.contains(&"ok") => Ok(()),
+        _ => Err(format!("{words:?}")),
+    }
+}
+
+/// Does something as soon as the role opens a file in a folder of its workspace, which it does when it sees that this is
+/// ready.
+fn when_opened(bench: &Bench, folder: &str, stop: &AtomicBool, then: impl FnOnce(&Path)) {
+    let folder = bench.workspace.path().join(folder);
+    let events = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK).unwrap();
+    inotify::add_watch(&events, &folder, inotify::WatchFlags::OPEN).unwrap();
+    std::fs::write(bench.context.path().join("ready"), "").unwrap();
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+    let mut reader = inotify::Reader::new(&events, &mut buffer);
+    while !stop.load(Relaxed) {
+        if reader.next().is_ok() {
+            return then(&folder);
+        }
+        std::thread::yield_now();
+    }
 }

@@ -4,7 +4,7 @@ use brain_tests::components::{RESULT, core, module, role};
 use brain_tests::probe::open;
 use brain_tests::probe::script::{FREE, Op, WORKSPACE};
 
-use crate::case::{Case, Guest};
+use crate::case::{Case, DEADLINE_MS, Guest};
 use crate::wat::wasi;
 
 const TIMER: &str =
@@ -42,11 +42,30 @@ pub(super) fn cases() -> Vec<Case> {
     cases.extend(in_bulk());
     cases.extend(in_the_host());
     cases.extend(in_files());
+    cases.extend(cpu());
     cases.push(
         Case::new("no-time", "is called with a deadline that has passed", Guest::Says("env"), "sandbox.limit.deadline")
             .limits(|limits| limits.deadline_ms = 0),
     );
     cases
+}
+
+fn cpu() -> Vec<Case> {
+    const CPU: &str = "sandbox.limit.cpu";
+    vec![
+        Case::new("cpu-spin", "computes more than it may, with time left", Guest::Says("spin"), CPU)
+            .limits(|limits| limits.cpu_ms = DEADLINE_MS),
+        Case::new(
+            "cpu-of-the-host",
+            "has the host compute more than the role may",
+            Guest::Probes(|| repeat(vec![Op::StatAt { fd: WORKSPACE, path: "file".into(), follow: true }])),
+            CPU,
+        )
+        .limits(|limits| limits.cpu_ms = DEADLINE_MS),
+        Case::new("cpu-none", "may not compute at all", Guest::Says("spin"), CPU).limits(|limits| limits.cpu_ms = 0),
+        Case::new("cpu-asleep", "sleeps longer than it may compute", Guest::Says("sleep 100"), "returned")
+            .limits(|limits| limits.cpu_ms = DEADLINE_MS),
+    ]
 }
 
 fn in_the_guest() -> Vec<Case> {
