@@ -392,8 +392,8 @@ impl Model {
     fn read_link(&self, from: &str, path: &str) -> Answer<String> {
         let Place::Name(path, _) = self.walk(from, path, Last::Looked)? else { return Err(ErrorCode::Invalid) };
         let Thing::Link(target) = self.get(&path).ok_or(ErrorCode::NoEntry)? else { return Err(ErrorCode::Invalid) };
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        match self.walk(folder, name, Last::Followed) {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        match self.walk("", &path, Last::Followed) {
             Err(ErrorCode::Access) => Err(ErrorCode::Access),
             Err(_) if !stays_below(folder, &target) => Err(ErrorCode::Access),
             _ => Ok(target),

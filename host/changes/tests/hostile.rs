@@ -367,7 +367,7 @@ fn what_cannot_be_taken_back_is_named() {
     assert!(error.to_string().contains("could not be removed again: `src/in`"), "{error}");
     assert!(matches!(error, ApplyError::Stopped { left, .. } if left == ["src/in"]));
     let mut expected = before;
-    expected.insert("src/in".into(), folder(0o755));
+    expected.insert("src/in".into(), folder(0o700));
     assert_same(&read_tree(&place.root), &expected, "all but the folder");
 }
 

@@ -338,7 +338,8 @@ impl Both {
                 let kind = rustix::fs::FileType::from_raw_mode(native.st_mode);
                 assert_eq!(ours.kind, kind_of(kind), "{step:?}");
                 if ours.kind == Kind::File {
-                    assert_eq!((ours.bytes, ours.links), (native.st_size as u64, native.st_nlink.into()), "{step:?}");
+                    let native = (i128::from(native.st_size), i128::from(native.st_nlink));
+                    assert_eq!((i128::from(ours.bytes), i128::from(ours.links)), native, "{step:?}");
                 }
             }
             Step::SetTimesAt { base, path, follow, seconds } => {

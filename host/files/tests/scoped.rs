@@ -289,7 +289,7 @@ fn path() -> impl Strategy<Value = String> {
     let middle = prop_oneof![6 => Just(""), 1 => Just("/."), 1 => Just("/.."), 1 => Just("/")];
     let end = prop_oneof![8 => Just(""), 2 => Just("/"), 1 => Just("/."), 1 => Just("/..")];
     (plain_path(), middle, proptest::option::of(plain_path()), end).prop_map(|(first, middle, more, end)| match more {
-        Some(more) if middle != "" => format!("{first}{middle}/{more}{end}"),
+        Some(more) if !middle.is_empty() => format!("{first}{middle}/{more}{end}"),
         _ => format!("{first}{end}"),
     })
 }

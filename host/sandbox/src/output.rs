@@ -193,7 +193,7 @@ mod tests {
         output.write_log(&mut log).unwrap();
         let log = String::from_utf8(log).unwrap();
         assert_eq!(log, "--- stdout: 17 bytes\nabcd\n--- stdout: 9 bytes dropped here\nnopq\n");
-        assert_eq!((output.counts().dropped, output.counts().cuts), (9, 2));
+        assert_eq!((output.counts().dropped, output.counts().cuts), (9, 3));
     }
 
     #[test]

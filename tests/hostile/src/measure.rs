@@ -3,14 +3,24 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Resident memory in bytes.
+/// Memory of this process that is resident, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Resident {
+    /// All of it.
+    pub all: u64,
+    /// The part that is no file's: what was allocated and is not given back.
+    pub allocated: u64,
+}
+
+/// What is resident now.
 ///
 /// # Panics
 /// Where there is no `/proc/self/statm`.
-pub fn resident_bytes() -> u64 {
+pub fn resident() -> Resident {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
-    pages * rustix::param::page_size() as u64
+    let pages: Vec<u64> = statm.split(' ').take(3).map(|pages| pages.parse().unwrap()).collect();
+    let bytes = |pages: u64| pages * rustix::param::page_size() as u64;
+    Resident { all: bytes(pages[1]), allocated: bytes(pages[1] - pages[2]) }
 }
 
 /// What this process has open, by descriptor.

@@ -14,8 +14,6 @@ mod bulk;
 mod module;
 mod patch;
 #[cfg(test)]
-mod scratch;
-#[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
