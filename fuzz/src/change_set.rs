@@ -8,7 +8,8 @@ use std::io::Cursor;
 
 use arbitrary::{Result, Unstructured};
 use brain_changes::{
-    BuildError, Builder, Change, ChangeKind, ChangeSet, Contents, MAX_SET_DIFF_BYTES, MemoryLog, Side, apply, check_path,
+    BuildError, Builder, Change, ChangeKind, ChangeSet, Contents, MAX_SET_DIFF_BYTES, MemoryLog, Side, apply,
+    check_path,
 };
 use review::diff;
 
@@ -17,7 +18,22 @@ use crate::tree::{self, Node, Tree};
 
 /// Paths that a made set is about, besides any others.
 const PATHS: [&str; 16] = [
-    "a", "b", "d/a", "d/b", "d", "d/e/f", "d/e", "x y", "ü\n\"\\", "a\t", "x b/x", ".git/config", "../a", "dev/null", "A", "ä",
+    "a",
+    "b",
+    "d/a",
+    "d/b",
+    "d",
+    "d/e/f",
+    "d/e",
+    "x y",
+    "ü\n\"\\",
+    "a\t",
+    "x b/x",
+    ".git/config",
+    "../a",
+    "dev/null",
+    "A",
+    "ä",
 ];
 /// Contents that the tree has and that JSON can name by digest.
 const CONTENTS: [&str; 4] = ["", "a\n", "b", "\0"];
@@ -121,7 +137,8 @@ fn patch(set: &ChangeSet) {
         };
         assert_eq!((file.change, name(&file.old), name(&file.new)), (kind, old, new), "{}", told());
         assert_eq!(file.binary, change.diff.is_none() && change.base != change.new, "{}", told());
-        let count = |side| file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count() as u64;
+        let count =
+            |side| file.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.side == side).count() as u64;
         if let Some(hunks) = &change.diff {
             let lines = diff_lines(hunks);
             assert_eq!((count(diff::Side::Added), count(diff::Side::Removed)), lines, "{}", told());
@@ -183,7 +200,10 @@ fn mode(u: &mut Unstructured<'_>) -> Result<u32> {
 /// Any bytes, or the lines of `like` with a few of them changed, so that there are hunks with context.
 fn content(u: &mut Unstructured<'_>, like: &[u8]) -> Result<Vec<u8>> {
     if like.is_empty() || u.ratio(1, 4)? {
-        let line = text(u, &["", "one\n", "one\ntwo\n", "@@ -1,1 +1,1 @@\n", "--- a\n", "\\ No newline at end of file\n", "\r\n"])?;
+        let line = text(
+            u,
+            &["", "one\n", "one\ntwo\n", "@@ -1,1 +1,1 @@\n", "--- a\n", "\\ No newline at end of file\n", "\r\n"],
+        )?;
         return Ok(line.repeat(u.int_in_range(1..=8)?).into_bytes());
     }
     let mut lines: Vec<&[u8]> = like.split_inclusive(|byte| *byte == b'\n').collect();
@@ -213,7 +233,8 @@ fn made(changes: &Changes) {
 
     let (mut before, mut after) = (Tree::new(), Tree::new());
     // What is added must not be there before; its mode is exact.
-    let added: BTreeMap<&str, u32> = set.folders_added.iter().map(|folder| (folder.path.as_str(), folder.mode)).collect();
+    let added: BTreeMap<&str, u32> =
+        set.folders_added.iter().map(|folder| (folder.path.as_str(), folder.mode)).collect();
     let removed: BTreeMap<&str, u32> =
         set.folders_removed.iter().map(|folder| (folder.path.as_str(), folder.mode)).collect();
     let paths = set.changes.iter().flat_map(|change| [Some(change.path.as_str()), change.from.as_deref()]).flatten();
@@ -224,7 +245,8 @@ fn made(changes: &Changes) {
         if !added.contains_key(folder) && !removed.contains_key(folder) {
             // A file may take the place of a folder, or a folder that of a file, where the set says so of the folder. And a
             // folder that is there cannot be in one that comes or goes.
-            let mut comes_or_goes = tree::above(folder).filter(|above| added.contains_key(above) || removed.contains_key(above));
+            let mut comes_or_goes =
+                tree::above(folder).filter(|above| added.contains_key(above) || removed.contains_key(above));
             if files.contains(folder) || comes_or_goes.next().is_some() {
                 return;
             }

@@ -74,7 +74,12 @@ fn survives(file: &FileDiff<'_>) {
     assert_eq!((&again.old, &again.new, again.change), (&file.old, &file.new, file.change), "{}", told());
     assert_eq!(again.hunks.len(), file.hunks.len(), "{}", told());
     for (one, other) in again.hunks.iter().zip(&file.hunks) {
-        assert_eq!((one.new_start, one.new_len, &one.lines), (other.new_start, other.new_len, &other.lines), "{}", told());
+        assert_eq!(
+            (one.new_start, one.new_len, &one.lines),
+            (other.new_start, other.new_len, &other.lines),
+            "{}",
+            told()
+        );
     }
 }
 

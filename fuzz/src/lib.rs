@@ -11,21 +11,23 @@
 pub mod change_set;
 pub mod diff_parser;
 pub mod made;
+pub mod manifest;
 pub mod normaliser;
 pub mod packet_json;
 pub mod paths;
 pub mod review_role;
-pub mod tree;
 #[path = "../../host/packet/tests/common/settled.rs"]
 mod settled;
+pub mod tree;
 
 /// A target: its name, which is that of its binary and of its folders, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     ("change_set", change_set::check),
     ("diff_parser", diff_parser::check),
+    ("manifest", manifest::check),
     ("normaliser", normaliser::check),
     ("packet_json", packet_json::check),
     ("paths", paths::check),

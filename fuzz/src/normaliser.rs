@@ -15,8 +15,26 @@ use crate::settled::assert_settled;
 
 /// Words that mean something somewhere in a reply.
 const WORDS: [&str; 20] = [
-    "", " ", "task-1", "session-1", "handoff-1", "src/lib.rs", "/workspace/a", "/workspace", "/workspace//./a",
-    "/context/request.md", "/artifacts/../x", "..", "../a", "a\\..\\b", "C:\\a", "a\0b", "./", "file://a", "high", "…",
+    "",
+    " ",
+    "task-1",
+    "session-1",
+    "handoff-1",
+    "src/lib.rs",
+    "/workspace/a",
+    "/workspace",
+    "/workspace//./a",
+    "/context/request.md",
+    "/artifacts/../x",
+    "..",
+    "../a",
+    "a\\..\\b",
+    "C:\\a",
+    "a\0b",
+    "./",
+    "file://a",
+    "high",
+    "…",
 ];
 
 /// Nothing panics; the result is settled, survives its JSON, is left alone by a second pass, and approves only where the reply did.
@@ -27,7 +45,8 @@ pub fn check(data: &[u8]) {
             let Ok(reply) = reply(&mut Unstructured::new(rest)) else {
                 return;
             };
-            let (completed, approved) = (reply.progress.status == TaskStatus::Completed, approves(reply.review.as_ref()));
+            let (completed, approved) =
+                (reply.progress.status == TaskStatus::Completed, approves(reply.review.as_ref()));
             let result = normalise::reply(&handoff, reply);
             assert_eq!(result.progress.status == TaskStatus::Completed, completed, "the status does not get better");
             (result, approved)

@@ -114,7 +114,8 @@ pub fn check(data: &[u8]) {
     let (mut view, seen) = files.run(&ops);
     let told = |at: usize| told(&before, &GRANTS[grant], ops.get(..=at).unwrap_or(&ops));
 
-    let leaks = |seen: &Seen| matches!(seen, Seen::Bytes(bytes) if bytes.windows(HIDDEN.len()).any(|part| part == HIDDEN));
+    let leaks =
+        |seen: &Seen| matches!(seen, Seen::Bytes(bytes) if bytes.windows(HIDDEN.len()).any(|part| part == HIDDEN));
     if grant != 0 {
         if let Some(at) = seen.iter().position(leaks) {
             panic!("hidden bytes are shown: {}", told(at));
@@ -202,13 +203,15 @@ fn walked(view: &mut FileView) -> Shown {
             let seen = match kind {
                 Kind::Folder => {
                     let opened = view.open_at(&folder, &name, how).and_then(|handle| handle.folder().cloned());
-                    let below = opened.unwrap_or_else(|fault| panic!("{path:?} is listed and cannot be opened: {fault:?}"));
+                    let below =
+                        opened.unwrap_or_else(|fault| panic!("{path:?} is listed and cannot be opened: {fault:?}"));
                     todo.push((below, format!("{path}/")));
                     Seen::Opened(Kind::Folder)
                 }
                 Kind::File => {
                     let opened = view.open_at(&folder, &name, how).and_then(|handle| handle.file().cloned());
-                    let file = opened.unwrap_or_else(|fault| panic!("{path:?} is listed and cannot be opened: {fault:?}"));
+                    let file =
+                        opened.unwrap_or_else(|fault| panic!("{path:?} is listed and cannot be opened: {fault:?}"));
                     answer(bytes(&file).map(Seen::Bytes))
                 }
                 Kind::Link => answer(view.read_link_at(&folder, &name).map(Seen::Target)),
@@ -229,7 +232,8 @@ struct Place {
 impl Place {
     fn new(place: &Path, name: &str, tree: &Tree, (read, write, deny): &Grant) -> Self {
         let place = place.join(name);
-        let [root, contents, staging, outside] = ["tree", "contents", "staging", "outside"].map(|name| place.join(name));
+        let [root, contents, staging, outside] =
+            ["tree", "contents", "staging", "outside"].map(|name| place.join(name));
         for folder in [&place, &root, &staging, &outside] {
             fs::create_dir(folder).expect("a folder can be made");
         }
@@ -260,7 +264,8 @@ impl Place {
 
 /// The tree without the files that its grant hides.
 fn without_hidden(tree: &Tree, files: &Place) -> Tree {
-    let visibility = files.grants.workspace.as_ref().expect("it is granted").visibility().expect("the globs can be used");
+    let visibility =
+        files.grants.workspace.as_ref().expect("it is granted").visibility().expect("the globs can be used");
     let kept = |(path, node): &(&String, &Node)| !matches!(node, Node::File(..)) || visibility.shows(path);
     tree.iter().filter(kept).map(|(path, node)| (path.clone(), node.clone())).collect()
 }
@@ -352,8 +357,11 @@ fn made(u: &mut Unstructured<'_>) -> Result<(Tree, usize, Vec<Op>)> {
     let grant = u.choose_index(GRANTS.len())?;
     let mut tree = Tree::new();
     for n in 0..u.int_in_range(0..=9_u8)? {
-        let folders: Vec<String> =
-            tree.iter().filter(|(_, node)| matches!(node, Node::Folder(_))).map(|(path, _)| format!("{path}/")).collect();
+        let folders: Vec<String> = tree
+            .iter()
+            .filter(|(_, node)| matches!(node, Node::Folder(_)))
+            .map(|(path, _)| format!("{path}/"))
+            .collect();
         let folder = if folders.is_empty() || u.ratio(1, 3)? { String::new() } else { u.choose(&folders)?.clone() };
         let path = format!("{folder}{}", u.choose(&NAMES)?);
         let node = match u.int_in_range(0..=6_u8)? {

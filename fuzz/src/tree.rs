@@ -21,9 +21,12 @@ pub enum Node {
 /// Everything below a root, by path; a folder comes before what is in it.
 pub type Tree = BTreeMap<String, Node>;
 
-/// A folder that is removed with the value.
+/// A folder that is removed with the value. Unless somebody said where, it is in memory where the system has that: nothing here
+/// outlives the machine, and a disk is slow to say that all is written out.
 pub fn folder() -> TempDir {
-    TempDir::with_prefix("brain-fuzz-").expect("a temporary folder can be made")
+    let memory = Path::new("/dev/shm");
+    let place = if std::env::var_os("TMPDIR").is_none() && memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+    TempDir::with_prefix_in("brain-fuzz-", place).expect("a temporary folder can be made")
 }
 
 /// Makes a tree below an empty folder.

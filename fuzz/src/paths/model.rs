@@ -114,9 +114,7 @@ impl Model {
             Op::MakeFolder(at, path) => done(self.make_folder(&self.folder(*at), path)),
             Op::RemoveFolder(at, path) => done(self.remove_folder(&self.folder(*at), path)),
             Op::Unlink(at, path) => done(self.unlink(&self.folder(*at), path)),
-            Op::Rename(at, path, to, to_path) => {
-                done(self.rename(&self.folder(*at), path, &self.folder(*to), to_path))
-            }
+            Op::Rename(at, path, to, to_path) => done(self.rename(&self.folder(*at), path, &self.folder(*to), to_path)),
             Op::ReadLink(at, path) => self.read_link(&self.folder(*at), path).map(Seen::Target),
         };
         answer.unwrap_or_else(Seen::Refused)
@@ -370,8 +368,12 @@ impl Model {
     /// All of it or nothing: a link in it stays, and so does what may not be written.
     fn move_folder(&mut self, source: &str, target: &str) -> Answer<()> {
         let below = format!("{source}/");
-        let moved: Vec<(String, Thing)> =
-            self.things.iter().filter(|(path, _)| path.starts_with(&below)).map(|(p, t)| (p.clone(), t.clone())).collect();
+        let moved: Vec<(String, Thing)> = self
+            .things
+            .iter()
+            .filter(|(path, _)| path.starts_with(&below))
+            .map(|(p, t)| (p.clone(), t.clone()))
+            .collect();
         if moved.iter().any(|(_, thing)| matches!(thing, Thing::Link(_))) {
             return Err(ErrorCode::NotPermitted);
         }

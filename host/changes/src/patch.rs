@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use brain_packet::Digest;
+
 use crate::change::{Change, ChangeKind};
 use crate::set::{ChangeSet, shown};
 
@@ -77,8 +79,17 @@ fn one(out: &mut String, change: &Change) {
             line(out, format_args!("+++ {new}{}", end(new)));
             out.push_str(diff);
         }
-        None => line(out, format_args!("Binary files {old} and {new} differ")),
+        None => {
+            // Without this line git takes the next one for a remark, and applies the patch without the file.
+            line(out, format_args!("index {}..{}", git_blob(change.base.as_ref()), git_blob(change.new.as_ref())));
+            line(out, format_args!("Binary files {old} and {new} differ"));
+        }
     }
+}
+
+/// A content as the `index` line of a patch names it. Git has digests of its own and looks at these for their form alone.
+fn git_blob(digest: Option<&Digest>) -> &str {
+    digest.map_or("000000000000", Digest::short)
 }
 
 /// What tells git where a name with blanks in it ends.

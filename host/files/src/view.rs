@@ -6,7 +6,7 @@ use crate::alias::Aliases;
 use crate::code::{ErrorCode, Fault, FileResult};
 use crate::denials::{Asked, Denial, Denials};
 use crate::grants::{FileGrants, GrantError, open_context, open_root};
-use crate::handle::{Folder, Handle, OpenFile, Opened};
+use crate::handle::{Folder, Handle, OpenFile, Opened, join};
 use crate::limits::{FileLimit, FileLimits, Meter};
 use crate::meta::Meta;
 use crate::mount::{Mount, Stop};
@@ -260,24 +260,21 @@ impl FileView {
             Found::Link(_) => {}
             _ => return Err(ErrorCode::Invalid.into()),
         }
-        // A target that leads out of what is granted would tell the guest about the host: walk it first.
+        // A target that leads out of what is granted would tell the guest about the host. It is read once, and what is judged
+        // is what is told: the link may be another one by now.
         let mount = self.mount(from);
-        let walked = mount.walk(&mount.root, &entry.path, true);
-        let target = crate::walk::read_link(&entry.parent, &entry.name);
-        let outside = match (walked, &target) {
-            (Ok(_), _) => None,
-            // The walk did not get to the end, so the rest of the target is judged as it is written.
-            (Err(Stumble::Fault(Fault::Code(_))), Ok(target)) if !stays_below(&entry.parent.path, target) => {
-                Some(refused(entry.path.as_str(), Why::Outside))
+        let told = crate::walk::read_link(&entry.parent, &entry.name).and_then(|target| {
+            if !stays_below(&entry.parent.path, &target) {
+                return Err(refused(entry.path.as_str(), Why::Outside));
             }
-            (Err(Stumble::Fault(Fault::Code(_))), _) => None,
-            (Err(stumble), _) => Some(stumble),
-        };
-        if let Some(stumble) = outside {
-            return Err(self.denied(from.mount, Asked::Read, stumble));
-        }
-        let target = self.or_denied(from.mount, Asked::Read, target)?;
-        target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence.into())
+            let target = target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
+            match mount.walk(&mount.root, &join(&entry.parent.path, &target), true) {
+                // Where the walk does not get to the end, there is nothing to tell of what is there.
+                Ok(_) | Err(Stumble::Fault(Fault::Code(_))) => Ok(target),
+                Err(stumble) => Err(stumble),
+            }
+        });
+        self.or_denied(from.mount, Asked::Read, told)
     }
 
     pub(crate) fn mount(&self, folder: &Folder) -> &Mount {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use brain_journal::JournalError;
+use brain_manifest::TomlError;
 use brain_sandbox::SandboxError;
 
-use crate::grants::ConsentError;
+use crate::confirmed::ConsentError;
 use crate::roles::RoleError;
-use crate::toml_file::TomlError;
 
 /// A run that cannot be done. A role that fails is not one: the run goes on and says so.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]

@@ -23,15 +23,12 @@
 mod apply;
 mod artifacts;
 mod compose;
-mod config;
+mod confirmed;
 mod crew;
 mod error;
 mod gate;
 mod git;
-mod grants;
-mod manifest;
 mod patch;
-mod plain_file;
 mod plan;
 mod proposals;
 mod receipts;
@@ -45,19 +42,18 @@ mod schedule;
 mod schemas;
 mod threads;
 mod tighten;
-mod toml_file;
 mod words;
 mod worker;
 
 pub use apply::{ApplyFault, ApplyReport, ApplyResult, Mark, Recovery, apply, recover_interrupted};
-pub use config::{Config, ConfigFile, DEFAULT_MAX_PARALLEL, ProjectFile};
+pub use brain_manifest::{
+    Asks, ByRole, Config, ConfigFile, Context, DEFAULT_MAX_PARALLEL, Decision, Denied, EffectiveGrant, Files, Granted,
+    LimitGrant, MAX_GLOBS, MAX_TOML_BYTES, Manifest, ProjectFile, ProjectGrants, ProjectPath, RoleGrants,
+    Routing as ManifestRouting, TomlError, Wasi, Who, nearest, plainest,
+};
+pub use confirmed::{Confirmation, Confirmed, ConsentError, How, MAX_CONFIRMED_BYTES};
 pub use error::RunError;
 pub use git::{ChangedFile, Changes, GitView, MAX_DIFF_BYTES, MAX_DIFF_FILES, MAX_GIT_TIME, view as git_view};
-pub use grants::{
-    Asks, ByRole, Confirmation, Confirmed, ConsentError, Decision, Denied, EffectiveGrant, Granted, How, LimitGrant,
-    MAX_CONFIRMED_BYTES, MAX_GLOBS, ProjectGrants, ProjectPath, RoleGrants, Who, plainest,
-};
-pub use manifest::{Context, Files, Manifest, Routing as ManifestRouting, Wasi};
 pub use plan::{Plan, PlanPhase, WorkerPlan};
 pub use proposals::{
     LAST, Proposal, ProposalError, ProposedChanges, ShownProposal, figures, proposal, proposals, session,
@@ -72,4 +68,3 @@ pub use sarif::sarif;
 pub use schemas::schemas;
 pub use threads::{MAX_FIELD_CHARS, MAX_SNAPSHOT_CHARS};
 pub use tighten::{Advice, GlobAdvice, LimitAdvice, MAX_NARROWED_FOLDERS, Tightened, tighten};
-pub use toml_file::{MAX_TOML_BYTES, TomlError, nearest};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use brain_changes::{ChangeSet, Contents, MAX_SET_BYTES, SetError, Stats};
 use brain_journal::{JournalError, ProposalState, ProposalStory, SessionPaths, SessionStory, find, list};
+use brain_manifest::plain_file;
 use brain_packet::{Digest, RoleName, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::artifacts::{private_folder, replace_private};
-use crate::plain_file;
 
 /// The word that stands for the newest session of the project.
 pub const LAST: &str = "last";

@@ -5,12 +5,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use brain_manifest::{Manifest, TomlError, plain_file, toml_file::read};
 use brain_packet::RoleName;
-use brain_sandbox::{MAX_COMPONENT_BYTES, show_bytes};
-
-use crate::manifest::Manifest;
-use crate::plain_file;
-use crate::toml_file::{TomlError, read};
+use brain_sandbox::{CONTRACT, MAX_COMPONENT_BYTES, show_bytes};
 
 /// Roles that are looked at in one folder.
 const MAX_ROLES: usize = 1000;
@@ -58,6 +55,9 @@ impl Installed {
         if named != Some(manifest.name.as_str()) {
             return Err(RoleError::Name { folder: folder.to_owned(), name: manifest.name });
         }
+        if manifest.contract != CONTRACT {
+            return Err(RoleError::Contract { folder: folder.to_owned(), contract: manifest.contract });
+        }
         if manifest.component.contains(['/', '\\']) || manifest.component.starts_with('.') {
             return Err(RoleError::Component { folder: folder.to_owned(), component: manifest.component });
         }
@@ -85,6 +85,15 @@ pub enum RoleError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Manifest(#[from] TomlError),
+    /// It is made for a contract that this host does not serve.
+    #[error("the role in {} is made for `{contract}`, and this host serves `{CONTRACT}`", folder.display())]
+    #[diagnostic(code("role.contract"), help("get the version of the role, or of brain, that fits the other"))]
+    Contract {
+        /// The role's folder.
+        folder: PathBuf,
+        /// What its manifest names.
+        contract: String,
+    },
     /// It asks for more than was confirmed of it.
     #[error("the role `{role}` asks for more than was confirmed: {beyond}")]
     #[diagnostic(

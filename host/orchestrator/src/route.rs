@@ -183,7 +183,10 @@ pub fn route(request: &str, catalogue: &Catalogue) -> Option<Routed> {
             let reason = format!("the request says \"{verb}\", and an edit starts from a map of the code");
             support.push(Chosen { role: role.manifest.name.clone(), reason });
         }
-        if primary.manifest.name.as_str() != REVIEW {
+        let edits =
+            |name: &RoleName| roles.iter().any(|r| r.manifest.name == *name && !r.manifest.files.write.is_empty());
+        let somebody_edits = edits(&primary.manifest.name) || support.iter().any(|chosen| edits(&chosen.role));
+        if primary.manifest.name.as_str() != REVIEW && !somebody_edits {
             missing.push(format!(
                 "the request says \"{verb}\", but no role here edits files: it was analysed, and nothing was changed"
             ));

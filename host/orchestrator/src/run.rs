@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brain_journal::{Journal, ProjectSupport, Record};
+use brain_manifest::Config;
 use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
 use brain_sandbox::{CancelToken, GlobLayer, LoadError, Role, Sandbox, WORKSPACE, WorkspaceGrant};
 
 use crate::compose::compose;
-use crate::config::Config;
+use crate::confirmed::{Confirmed, consent};
 use crate::crew::Crew;
 use crate::error::RunError;
 use crate::git;
-use crate::grants::{Confirmed, consent};
 use crate::plan::{Plan, PlanPhase, SOURCE, WorkerPlan};
 use crate::references::{self, References};
 use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus};

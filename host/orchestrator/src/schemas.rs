@@ -1,14 +1,13 @@
 //! The published schemas, generated from the types that read and write the files.
 
 use brain_changes::ChangeSet;
+use brain_manifest::{ConfigFile, EffectiveGrant, Manifest, ProjectFile};
 use brain_packet::{HandoffPacket, WorkerResult};
 use brain_sandbox::{CheckReport, Receipt};
 use schemars::{JsonSchema, schema_for};
 
 use crate::apply::ApplyReport;
-use crate::config::{ConfigFile, ProjectFile};
-use crate::grants::{Confirmed, EffectiveGrant};
-use crate::manifest::Manifest;
+use crate::confirmed::Confirmed;
 use crate::plan::Plan;
 use crate::proposals::ShownProposal;
 use crate::report::RunReport;

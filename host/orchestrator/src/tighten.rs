@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use brain_manifest::Manifest;
 use brain_packet::RoleName;
 use brain_sandbox::Limits;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::manifest::Manifest;
 use crate::receipts::PastCalls;
 
 /// Most folders that `**` is narrowed to; a role that reads in more of them reads all of the project.
@@ -213,11 +213,11 @@ fn outermost<'a>(folders: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
 
 /// How much of each limit a receipt says was used, by key of `[limits]`, with the step that a suggestion is rounded up to.
 const USED: &[(&str, &[&str], u64)] = &[
-    ("deadline_ms", &["/wallMs"], 1_000),
-    ("cpu_ms", &["/cpuMs"], 1_000),
-    ("memory_bytes", &["/peakMemoryBytes"], 1 << 20),
-    ("output_bytes", &["/output/stdoutBytes", "/output/stderrBytes"], 1 << 10),
-    ("result_bytes", &["/result/bytes"], 1 << 10),
+    ("deadline_ms", &["/wallMs"], 5_000),
+    ("cpu_ms", &["/cpuMs"], 5_000),
+    ("memory_bytes", &["/peakMemoryBytes"], 16 << 20),
+    ("output_bytes", &["/output/stdoutBytes", "/output/stderrBytes"], 16 << 10),
+    ("result_bytes", &["/result/bytes"], 64 << 10),
     ("written_bytes", &["/files/bytesWritten"], 1 << 20),
     ("random_bytes", &["/ambient/randomBytes"], 1 << 10),
 ];
@@ -268,7 +268,7 @@ fn reached(receipt: &Value, key: &str) -> bool {
 /// The changed lines of `role.toml`.
 fn patch(lists: &[(&str, &Vec<String>, &Vec<GlobAdvice>)], limits: &[LimitAdvice]) -> String {
     let mut patch = String::new();
-    let mut files = String::new();
+    let (mut files, mut changed) = (String::new(), false);
     for (key, today, advice) in lists {
         let mut becomes: Vec<String> = Vec::new();
         for advice in *advice {
@@ -281,11 +281,14 @@ fn patch(lists: &[(&str, &Vec<String>, &Vec<GlobAdvice>)], limits: &[LimitAdvice
         }
         let mut seen = BTreeSet::new();
         becomes.retain(|glob| seen.insert(glob.clone()));
-        if becomes != **today {
-            files.push_str(&format!("{key} = {}    # was {}\n", list(&becomes), list(today)));
+        changed |= becomes != **today;
+        if !today.is_empty() {
+            let was = if becomes == **today { String::new() } else { format!("    # was {}", list(today)) };
+            files.push_str(&format!("{key} = {}{was}\n", list(&becomes)));
         }
     }
-    if !files.is_empty() {
+    // All of the table, since it is to be put in place of what is there.
+    if changed {
         patch.push_str("[files]\n");
         patch.push_str(&files);
     }

@@ -6,22 +6,21 @@ use std::sync::Arc;
 
 use brain_changes::{ChangeSet, Contents};
 use brain_journal::{ArtifactDigests, Journal, Phase, Record, TodoItem, journal_result};
+use brain_manifest::{Config, EffectiveGrant, Manifest, Who};
 use brain_packet::{
     AgentMessage, AgentTaskContext, ContextRef, ContextRefKind, HandoffId, HandoffPacket, MessageId, RoleName, TaskId,
     TaskStatus, WorkerResult, normalise,
 };
 use brain_sandbox::{
-    CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Receipt, Role, Run, WORKSPACE, WorkspaceGrant,
+    Ambient, Asked, CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Receipt, Role, Run, WORKSPACE,
+    WorkspaceGrant,
 };
 use serde_json::Value;
 
 use crate::artifacts::{collect, private_file, private_folder};
-use crate::config::Config;
 use crate::error::RunError;
 use crate::gate::gate_review;
 use crate::git::{ChangedFile, Changes};
-use crate::grants::{EffectiveGrant, Who};
-use crate::manifest::Manifest;
 use crate::plan::PlanPhase;
 use crate::proposals::{self, ProposedChanges};
 use crate::report::{Fault, WorkerReport};
@@ -140,7 +139,7 @@ impl Bench<'_> {
                 contents: Some(self.journal.paths().contents()),
             },
             limits: grant.in_force().clone(),
-            ambient: grant.ambient(),
+            ambient: Ambient { wall_clock: grant.wall_clock.effective, random: grant.random.effective },
             log: Some(private.join("output.log")),
             cancel: self.cancel.clone(),
             ..Call::new(&handoff)
@@ -267,7 +266,7 @@ impl Bench<'_> {
         not_shown: Vec<String>,
     ) -> Result<Worked, RunError> {
         let Run { mut result, ended, changes, mut receipt } = run;
-        name_role(&mut receipt);
+        make_fixes_exact(&mut receipt, job.manifest, self.config);
         if job.role.name().as_str() == REVIEW {
             result = normalise::expect_review(result);
         }
@@ -420,11 +419,23 @@ impl Bench<'_> {
     }
 }
 
-/// The edits that would grant what was denied name the role; the sandbox does not know which one a grant is for.
-fn name_role(receipt: &mut Receipt) {
+/// Makes the edits that would grant what was denied exact. The sandbox knows neither which role a grant is for, nor what its
+/// manifest asks, nor whose a deny glob is.
+fn make_fixes_exact(receipt: &mut Receipt, manifest: &Manifest, config: &Config) {
     let role = receipt.role.to_string();
-    for fix in receipt.files.denied.iter_mut().filter_map(|denial| denial.fix.as_mut()) {
-        *fix = fix.replace("<role>", &role);
+    let write = toml::Value::from(manifest.files.write.clone());
+    for denial in &mut receipt.files.denied {
+        let denied_by = config.deny.iter().find(|deny| denial.why.contains(&format!("the deny glob `{}`", deny.glob)));
+        if let Some(deny) = denied_by {
+            denial.fix =
+                deny.who.file().map(|file| format!("take `{}` off `deny` below `[files]` of {file}", deny.glob));
+        } else if denial.asked == Asked::Write && receipt.grants.write.is_empty() && !manifest.files.write.is_empty() {
+            denial.fix = Some(format!(
+                "grant what it asks: `write = {write}` below `[grants.{role}]` of config.toml in BRAIN_HOME"
+            ));
+        } else if let Some(fix) = &mut denial.fix {
+            *fix = fix.replace("<role>", &role);
+        }
     }
 }
 

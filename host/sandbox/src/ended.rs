@@ -5,9 +5,9 @@ use wasmtime::{Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::kill::Killed;
-use crate::limits::{LimitName, Limits};
 use crate::state::State;
 use crate::wasi::stub::StubTrap;
+use brain_manifest::{LimitName, Limits};
 
 /// Bytes of stderr that are quoted in the message of a trap.
 pub(crate) const MAX_STDERR_TAIL: usize = 2048;

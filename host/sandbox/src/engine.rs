@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use wasmtime::{Config, Engine, EngineWeak};
 
-use crate::limits::{STACK_BYTES, TICK_MS};
+use brain_manifest::{STACK_BYTES, TICK_MS};
 
 /// Frames of a guest's backtrace that go into the private log.
 const MAX_FRAMES: usize = 32;

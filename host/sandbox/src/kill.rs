@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::Notify;
 
-use crate::limits::{LimitName, Limits};
+use brain_manifest::{LimitName, Limits};
 
 /// Cancels a call from another thread. Clones are the same token.
 #[derive(Clone, Debug, Default)]

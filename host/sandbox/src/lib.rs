@@ -23,7 +23,6 @@ mod engine;
 mod files;
 mod kill;
 mod limiter;
-mod limits;
 mod link;
 mod output;
 mod receipt;
@@ -38,11 +37,11 @@ pub use brain_files::{
     ARTIFACTS, Asked, CONTEXT, DEFAULT_DENY, Denial, FileGrants, FolderUse, GlobError, GlobLayer, GrantError,
     Visibility, WORKSPACE, WorkspaceGrant,
 };
+pub use brain_manifest::{LimitName, Limits, PartialLimits, STACK_BYTES, TICK_MS, Unit, show_bytes};
 pub use brain_packet::Digest;
 pub use contract::{CONTRACT, CONTRACT_WIT, CheckReport, CheckRow, RowState};
 pub use ended::Ended;
 pub use kill::CancelToken;
-pub use limits::{LimitName, Limits, PartialLimits, STACK_BYTES, TICK_MS, Unit, show_bytes};
 pub use receipt::{AmbientUse, FileUse, Grants, OutputUse, Reached, Receipt, ResultUse, Versions};
 pub use role::{Call, Role, Run};
 pub use sandbox::{LoadError, MAX_COMPONENT_BYTES, Sandbox, SandboxConfig, SandboxError};

@@ -4,7 +4,7 @@
 
 use wasmtime::ResourceLimiter;
 
-use crate::limits::{LimitName, Limits};
+use brain_manifest::{LimitName, Limits};
 
 /// Counts what a call has grown, refuses what is over its limits, and remembers the first refusal: a guest that dies of
 /// a refused allocation reports whatever its language reports, and the reader wants the limit.

@@ -7,7 +7,7 @@ use brain_packet::{Digest, RoleName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{LimitName, Limits};
+use brain_manifest::{LimitName, Limits};
 
 /// The account of one call. Times are milliseconds, sizes are bytes. Paths are guest paths.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

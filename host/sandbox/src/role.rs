@@ -17,12 +17,12 @@ use crate::contract::bindings::{Agent, AgentPre};
 use crate::contract::{CONTRACT, CheckReport, convert};
 use crate::ended::{Ended, classify};
 use crate::kill::{CancelToken, Lifetime};
-use crate::limits::{LimitName, Limits};
 use crate::output::{Output, OutputCounts};
 use crate::receipt::{AmbientUse, FileUse, Grants, OutputUse, Reached, Receipt, ResultUse, Versions};
 use crate::sandbox::Shared;
 use crate::state::State;
 use crate::wasi::ambient::{Ambient, Surroundings};
+use brain_manifest::{LimitName, Limits};
 
 /// One call of a role: `Call { files, ..Call::new(&handoff) }`.
 pub struct Call<'a> {

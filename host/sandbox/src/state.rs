@@ -12,11 +12,11 @@ use brain_files::FileView;
 use crate::files::FileHost;
 use crate::kill::Lifetime;
 use crate::limiter::Limiter;
-use crate::limits::Limits;
 use crate::output::Output;
 use crate::wasi::ambient::Surroundings;
 use crate::wasi::io::IoHost;
 use crate::wasi::stdio::StdioHost;
+use brain_manifest::Limits;
 
 /// Stubbed functions that are listed in a receipt; calls to further ones are added to the last.
 const MAX_STUBS: usize = 64;

@@ -1,5 +1,6 @@
 //! No path leads out of a mount: the corpus on a plain folder, on a bind-mounted one, and on one below links.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(clippy::print_stdout, reason = "what was tried is of interest when it fails")]
 
 use brain_hostile::case::Suite;
 use brain_hostile::escapes::{Grant, Place, in_namespace, run};

@@ -1,5 +1,6 @@
 //! Every case of the suite, once: it ends as it must, and keeps its bounds. How late it ends is not looked at here.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+#![allow(clippy::print_stdout, reason = "what was tried is of interest when it fails")]
 
 use brain_hostile::case::Suite;
 use brain_hostile::cases::GROUPS;

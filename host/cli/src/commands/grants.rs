@@ -1,6 +1,6 @@
 //! `brain grants tighten`.
 
-use brain_orchestrator::{RunError, past_calls, tighten};
+use brain_orchestrator::{Origin, RunError, past_calls, tighten};
 
 use crate::args::{GrantsCommand, PlaceArgs};
 use crate::exit::{Exit, Failure, Outcome, print, print_json};
@@ -17,7 +17,7 @@ pub fn grants(place: &PlaceArgs, command: &GrantsCommand) -> Outcome {
     if *json {
         print_json(&tightened)?
     } else {
-        print(&show::tightened(&tightened, &installed.folder))?
+        print(&show::tightened(&tightened, &installed.folder, installed.origin == Origin::Shipped))?
     }
     Ok(Exit::Done)
 }

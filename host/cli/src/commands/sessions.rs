@@ -1,8 +1,9 @@
 //! `brain sessions list | show`: from the journals alone.
 
-use brain_journal::{DEFAULT_LIST_LIMIT, SessionStory, find, list};
-use brain_orchestrator::{RunError, open_project};
+use brain_journal::{DEFAULT_LIST_LIMIT, SessionStory, list};
+use brain_orchestrator::{RunError, open_project, session as session_of};
 
+use super::changes::here;
 use crate::args::{PlaceArgs, SessionsCommand};
 use crate::exit::{Exit, Failure, Outcome, print, print_json};
 use crate::show;
@@ -13,7 +14,7 @@ pub fn sessions(place: &PlaceArgs, command: Option<&SessionsCommand>) -> Outcome
     let failed = |error| Failure::from(RunError::Journal(error));
     match command {
         Some(SessionsCommand::Show { session, json }) => {
-            let id = find(&home, session).map_err(failed)?;
+            let id = session_of(&home, session, &here(place))?;
             let story = SessionStory::read(&home, &id).map_err(failed)?;
             if *json { print_json(&story)? } else { print(&show::story(&story))? }
         }

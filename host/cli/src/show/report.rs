@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport, figures};
-use brain_packet::{ContextRefKind, ReviewDecision, SessionId, Severity, Verdict};
+use brain_packet::{ContextRefKind, ReviewDecision, SessionId, Severity, TaskStatus, Verdict};
 use brain_sandbox::{GlobLayer, Receipt, show_bytes};
 
 use super::style::{block, count, faint, heading, line, severity, status};
@@ -74,8 +74,16 @@ fn proposals(report: &RunReport) -> String {
             _ => format!("{} {}", report.session_id, worker.role),
         };
         let figures = figures(changes.files, changes.added_lines, changes.removed_lines);
-        let _ =
-            writeln!(out, "{title}  {} proposes: {figures}: brain diff {which}, then brain apply {which}", worker.role);
+        let role = &worker.role;
+        let _ = if worker.status == TaskStatus::Completed {
+            writeln!(out, "{title}  {role} proposes: {figures}: brain diff {which}, then brain apply {which}")
+        } else {
+            let status = status(worker.status);
+            writeln!(
+                out,
+                "{title}  {role} proposes: {figures}, and ended as {status}: look at what is there of it with brain diff {which}"
+            )
+        };
     }
     out
 }

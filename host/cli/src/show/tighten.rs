@@ -8,7 +8,7 @@ use brain_orchestrator::{Advice, Tightened};
 use super::style::{count, heading, line};
 
 /// The proposal, and what it is based on.
-pub fn tightened(tightened: &Tightened, folder: &Path) -> String {
+pub fn tightened(tightened: &Tightened, folder: &Path, shipped: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(
         out,
@@ -42,7 +42,14 @@ pub fn tightened(tightened: &Tightened, folder: &Path) -> String {
             let _ = writeln!(out, "Nothing in {file} can be smaller.");
         }
     } else {
-        let _ = writeln!(out, "\nIn {file}, in place of what is there now:\n");
+        if shipped {
+            let _ = writeln!(
+                out,
+                "\nFor the authors of {file}. To narrow it here, grant less of it in config.toml, as this says:\n"
+            );
+        } else {
+            let _ = writeln!(out, "\nIn {file}, in place of what is there now:\n");
+        }
         out.push_str(&brain_packet::terminal_safe(&tightened.patch));
         out.push('\n');
     }

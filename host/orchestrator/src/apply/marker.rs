@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use brain_journal::ApplyDirection;
+use brain_manifest::plain_file;
 use brain_packet::{Digest, RoleName, SessionId};
 use serde::{Deserialize, Serialize};
-
-use crate::plain_file;
 
 /// Most bytes that are read as a marker.
 const MAX_MARKER_BYTES: u64 = 64 << 10;

@@ -4,6 +4,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use brain_packet::{AgentTaskContext, HandoffPacket};
@@ -78,16 +79,16 @@ impl Bench {
     /// The measurements that criterion has no form for.
     ///
     /// # Panics
-    /// When the ratio is over its bound: the sandbox has become too expensive.
+    /// When the ratio is over its bound, or kills come too late: the sandbox has become too expensive.
     pub fn report(&self) {
         println!("\n== beside criterion");
         let ratio = self.ratio();
         let misbehave = self.sandbox.load(&"misbehave".parse().unwrap(), &read_guest("misbehave")).unwrap();
-        let overshoot = self.kills(&misbehave);
+        let late = self.kills(&misbehave);
         self.processes();
         self.resident();
         flight::report(self, &misbehave);
-        assert!(overshoot <= MAX_OVERSHOOT, "kills come {overshoot:.1?} late, the bound is {MAX_OVERSHOOT:?}");
+        assert!(late.is_zero(), "kills come {late:.1?} later than {MAX_OVERSHOOT:?} and what the machine adds");
         assert!(ratio <= MAX_RATIO, "the sandbox costs {ratio:.2} times a raw run, the bound is {MAX_RATIO}");
     }
 
@@ -112,19 +113,24 @@ impl Bench {
         ratio
     }
 
+    /// Prints how late kills come, and returns by how much the 99th percentile is over what it may be.
     fn kills(&self, role: &Role) -> Duration {
         let handoff = handoff("spin");
         let limits = Limits { deadline_ms: u64::try_from(KILL_AT.as_millis()).unwrap(), ..Limits::default() };
-        let mut over: Vec<Duration> = (0..KILLS)
-            .map(|_| {
-                let run = self.run(role, &handoff, limits.clone());
-                assert_eq!(run.ended.code(), "sandbox.limit.deadline");
-                Duration::from_secs_f64(run.receipt.wall_ms / 1e3).saturating_sub(KILL_AT)
-            })
-            .collect();
-        let (p50, p99) = (quantile(&mut over, 0.5), quantile(&mut over, 0.99));
-        println!("kill overshoot at a deadline of {KILL_AT:?}: p50 {p50:.1?}, p99 {p99:.1?} ({KILLS} runs)");
-        p99
+        let (mut over, mut native) = (Vec::with_capacity(KILLS), Vec::with_capacity(KILLS));
+        for _ in 0..KILLS {
+            let run = self.run(role, &handoff, limits.clone());
+            assert_eq!(run.ended.code(), "sandbox.limit.deadline");
+            over.push(Duration::from_secs_f64(run.receipt.wall_ms / 1e3).saturating_sub(KILL_AT));
+            native.push(native_overshoot());
+        }
+        let [p50, native_p50] = [&mut over, &mut native].map(|times| quantile(times, 0.5));
+        let [p99, native_p99] = [&mut over, &mut native].map(|times| quantile(times, 0.99));
+        println!(
+            "kill overshoot at a deadline of {KILL_AT:?}: p50 {p50:.1?}, p99 {p99:.1?}; a native thread stopped by another \
+            in turns with them: p50 {native_p50:.1?}, p99 {native_p99:.1?} ({KILLS} runs of each)"
+        );
+        p99.saturating_sub(MAX_OVERSHOOT + native_p99)
     }
 
     fn processes(&self) {
@@ -223,8 +229,27 @@ fn read_guest(name: &str) -> Vec<u8> {
 
 fn time<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
-    black_box(work());
-    start.elapsed()
+    // What becomes of the answer is the caller's affair.
+    let answer = black_box(work());
+    let took = start.elapsed();
+    drop(answer);
+    took
+}
+
+/// How late a thread that computes learns that another one, which slept until [`KILL_AT`], has stopped it: what the machine
+/// makes of it without any sandbox.
+fn native_overshoot() -> Duration {
+    let (start, stop) = (Instant::now(), AtomicBool::new(false));
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(KILL_AT.saturating_sub(start.elapsed()));
+            stop.store(true, Relaxed);
+        });
+        while !stop.load(Relaxed) {
+            std::hint::spin_loop();
+        }
+        start.elapsed().saturating_sub(KILL_AT)
+    })
 }
 
 fn quantile(times: &mut [Duration], q: f64) -> Duration {

@@ -71,6 +71,7 @@ impl Raw {
     }
 
     /// One isolated run: a fresh store and instance, one call, and the end of both.
+    #[allow(dead_code, reason = "one of the benchmarks uses it")]
     pub fn run(&self) -> packets::WorkerResult {
         self.run_with(WasiCtxBuilder::new().build(), &self.handoff)
     }

@@ -158,8 +158,8 @@ impl fmt::Display for CheckReport {
 pub(crate) fn check(bytes: &[u8], max_bytes: u64) -> CheckReport {
     if bytes.len() as u64 > max_bytes {
         return CheckReport::new(vec![file_fault(
-            &format!("at most {}", crate::limits::show_bytes(max_bytes)),
-            crate::limits::show_bytes(bytes.len() as u64),
+            &format!("at most {}", brain_manifest::show_bytes(max_bytes)),
+            brain_manifest::show_bytes(bytes.len() as u64),
             "strip debug information, or raise `max_component_bytes`",
         )]);
     }

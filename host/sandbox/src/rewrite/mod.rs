@@ -27,7 +27,7 @@ use patch::{Number, Patch};
 pub(crate) const VERSION: u32 = 1;
 
 /// The most that one operation does between two looks at the epoch. Large enough that the loop costs nothing, and small
-/// enough to take less than a millisecond where every page is touched for the first time.
+/// enough to take well below a millisecond where every page is touched for the first time.
 #[derive(Clone, Copy, Debug)]
 struct Pieces {
     /// Bytes of memory.

@@ -16,7 +16,7 @@ use wasmtime_wasi::p2::bindings::clocks::wall_clock::{self, Datetime};
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
 use crate::kill::Killed;
-use crate::limits::{LimitName, Limits};
+use brain_manifest::{LimitName, Limits};
 
 /// What a call may learn of the world beside its files. By default nothing: the time of day stands still at the Unix
 /// epoch, and random bytes follow from the handoff's id, so that the same handoff gets the same ones.

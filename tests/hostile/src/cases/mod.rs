@@ -13,8 +13,11 @@ mod time;
 
 use crate::case::Case;
 
+/// What a group of cases attacks, and the cases.
+pub type Group = (&'static str, fn() -> Vec<Case>);
+
 /// The groups of the table, in its order.
-pub const GROUPS: [(&str, fn() -> Vec<Case>); 10] = [
+pub const GROUPS: [Group; 10] = [
     ("time", time::cases),
     ("memory", memory::cases),
     ("stack", stack::cases),
