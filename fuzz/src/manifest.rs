@@ -13,8 +13,18 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::tree;
 
 /// Paths that grants are asked about.
-const PATHS: [&str; 10] =
-    ["a", "src/lib.rs", "src/a/b.rs", "docs/x.md", ".env", "id_rsa", ".git/config", ".brain/brain.toml", "secret/a", "A"];
+const PATHS: [&str; 10] = [
+    "a",
+    "src/lib.rs",
+    "src/a/b.rs",
+    "docs/x.md",
+    ".env",
+    "id_rsa",
+    ".git/config",
+    ".brain/brain.toml",
+    "secret/a",
+    "A",
+];
 
 /// Nothing panics. What is read survives being written; what is not is told in a line that is safe to print, with a line of the file.
 /// And a project can take away and never give.
@@ -74,11 +84,9 @@ fn grants(manifest: &Manifest, granted: &str, narrowed: &str) {
     for ((limit, most), less) in more.limits.iter().zip(limits(&more)).zip(limits(&less)) {
         assert!(less <= most && most <= limit.asked.max(limit.cap), "{}: {}", limit.name, told());
     }
-    for (more, less) in [
-        (more.gitignored, less.gitignored),
-        (more.wall_clock, less.wall_clock),
-        (more.random, less.random),
-    ] {
+    for (more, less) in
+        [(more.gitignored, less.gitignored), (more.wall_clock, less.wall_clock), (more.random, less.random)]
+    {
         assert!(more.effective || !less.effective, "{}", told());
         assert!(more.asked || !more.effective, "nobody asked: {more:?}");
     }

@@ -25,7 +25,8 @@ pub type Tree = BTreeMap<String, Node>;
 /// outlives the machine, and a disk is slow to say that all is written out.
 pub fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
-    let place = if std::env::var_os("TMPDIR").is_none() && memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+    let place =
+        if std::env::var_os("TMPDIR").is_none() && memory.is_dir() { memory.into() } else { std::env::temp_dir() };
     TempDir::with_prefix_in("brain-fuzz-", place).expect("a temporary folder can be made")
 }
 

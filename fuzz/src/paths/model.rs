@@ -158,7 +158,7 @@ impl Model {
                 inside.pop().ok_or(ErrorCode::Access)?;
                 continue;
             }
-            let here = join(from, &[inside.as_slice(), &[name.clone()]].concat().join("/"));
+            let here = join(from, &[inside.as_slice(), std::slice::from_ref(&name)].concat().join("/"));
             if name.len() > MAX_NAME || here.len() > MAX_PATH || here.matches('/').count() > MAX_DEPTH {
                 return Err(ErrorCode::NameTooLong);
             }

@@ -362,10 +362,19 @@ mod tests {
         assert_eq!(tightened.calls, 2);
         let patch: toml::Value = toml::from_str(&tightened.patch).unwrap();
         assert_eq!(patch["files"]["read"], toml::Value::from(vec!["src/**", "new/**"]));
-        assert_eq!(patch["limits"]["memory_bytes"].as_integer(), Some(6 << 20));
-        assert_eq!(patch["limits"]["deadline_ms"].as_integer(), Some(1_000));
-        assert_eq!(patch["limits"]["output_bytes"].as_integer(), Some(1 << 10));
+        assert_eq!(patch["limits"]["memory_bytes"].as_integer(), Some(16 << 20));
+        assert_eq!(patch["limits"]["deadline_ms"].as_integer(), Some(5_000));
+        assert_eq!(patch["limits"]["output_bytes"].as_integer(), Some(16 << 10));
         assert!(tightened.notes.iter().any(|note| note.contains("now and then")), "{:?}", tightened.notes);
+    }
+
+    #[test]
+    fn the_patch_is_the_whole_table_and_can_be_put_in_place_of_what_is_there() {
+        let manifest = manifest("[files]\nread = [\"src/**\", \"docs/**\"]\nwrite = [\"src/**\"]\n");
+        let tightened = tighten(&manifest, &past(vec![call(&["src/**", "docs/**"], &["docs/**"], Some(&["src"]))]));
+        let patch: toml::Value = toml::from_str(&tightened.patch).unwrap();
+        assert_eq!(patch["files"]["read"], toml::Value::from(vec!["src/**"]));
+        assert_eq!(patch["files"]["write"], toml::Value::from(vec!["src/**"]), "what stays is said");
     }
 
     #[test]

@@ -246,11 +246,14 @@ fn deny_globs_and_gitignore_hide_at_every_depth() {
         "app/.env",
         "keys/id_rsa",
         "keys/server.pem",
-        "target/debug/x",
         "app/x.log",
         "app/local",
     ] {
         assert_says(&bench, &role, &format!("open /workspace/{path}"), DENIED);
+    }
+    // The rule is about a folder, and a file of that name would exist for the role: it is as if nothing were there.
+    for path in ["target/debug/x", "nowhere/debug/x"] {
+        assert_says(&bench, &role, &format!("open /workspace/{path}"), ABSENT);
     }
     for path in ["app/keep.log", "local"] {
         assert_says(&bench, &role, &format!("open /workspace/{path}"), "ok 7 bytes");

@@ -272,18 +272,7 @@ impl Ready<'_> {
             Err(refusal) => return self.refused(refusal),
         };
         let open = open_descriptors();
-        let (run, answers, wall) = beside(case.beside, bench, &self.outside, || {
-            let begun = Instant::now();
-            let (run, answers) = match case.guest {
-                Guest::Says(goal) => (bench.run(role, goal), Vec::new()),
-                Guest::Probes(script) => {
-                    let probed = probe(bench, role, &script());
-                    (probed.run, probed.answers)
-                }
-                Guest::Body(_) | Guest::Made(_) => (bench.run(role, "anything"), Vec::new()),
-            };
-            (run, answers, begun.elapsed())
-        });
+        let (run, answers, wall) = beside(case.beside, bench, &self.outside, || self.call(role));
         let seen = Seen { run: Some(&run), refusal: None, answers: &answers, bench };
         let mut faults = Vec::new();
         self.hold(&run, &answers, &mut faults);
@@ -295,7 +284,36 @@ impl Ready<'_> {
         faults.extend((case.also)(&seen).err());
         self.usable(&mut faults);
         self.clear();
-        let deadline = Duration::from_millis(bench.limits.deadline_ms);
+        self.verdict(&run, wall, faults)
+    }
+
+    /// Runs it to see how late it is stopped, and looks at nothing but its end.
+    pub fn kill(&self) -> Verdict {
+        let (run, _, wall) = match &self.role {
+            Ok(role) => self.call(role),
+            Err(refusal) => return self.refused(refusal),
+        };
+        self.clear();
+        let mut faults = Vec::new();
+        self.end(&run, &mut faults);
+        self.verdict(&run, wall, faults)
+    }
+
+    fn call(&self, role: &Role) -> (Run, Vec<Answer>, Duration) {
+        let begun = Instant::now();
+        let (run, answers) = match self.case.guest {
+            Guest::Says(goal) => (self.bench.run(role, goal), Vec::new()),
+            Guest::Probes(script) => {
+                let probed = probe(&self.bench, role, &script());
+                (probed.run, probed.answers)
+            }
+            Guest::Body(_) | Guest::Made(_) => (self.bench.run(role, "anything"), Vec::new()),
+        };
+        (run, answers, begun.elapsed())
+    }
+
+    fn verdict(&self, run: &Run, wall: Duration, faults: Vec<String>) -> Verdict {
+        let deadline = Duration::from_millis(self.bench.limits.deadline_ms);
         let at_deadline = matches!(run.ended, Ended::Killed { limit: LimitName::Deadline, .. });
         Verdict {
             ended: run.ended.code().to_owned(),
@@ -317,9 +335,9 @@ impl Ready<'_> {
         Verdict { ended: REFUSED.into(), wall: Duration::ZERO, overshoot: None, peak_memory: 0, faults }
     }
 
-    /// What must be true of every call.
-    fn hold(&self, run: &Run, answers: &[Answer], faults: &mut Vec<String>) {
-        let (bench, limits) = (&self.bench, &run.receipt.limits);
+    /// It ended as it must, and says so in every place.
+    fn end(&self, run: &Run, faults: &mut Vec<String>) {
+        let limits = &run.receipt.limits;
         let code = run.ended.code();
         if !self.case.ends.contains(&code) {
             faults.push(format!(
@@ -328,9 +346,7 @@ impl Ready<'_> {
                 self.case.ends.join(" or ")
             ));
         }
-        if (run.ended != Ended::Returned) != (run.result.progress.status == TaskStatus::Failed)
-            && run.ended != Ended::Returned
-        {
+        if run.ended != Ended::Returned && run.result.progress.status != TaskStatus::Failed {
             faults.push(format!("it ended by {code}, and its result is {:?}", run.result.progress.status));
         }
         if let Ended::Killed { limit, value, .. } = &run.ended
@@ -338,6 +354,12 @@ impl Ready<'_> {
         {
             faults.push(format!("the {limit} limit is said to be {value}"));
         }
+    }
+
+    /// What must be true of every call.
+    fn hold(&self, run: &Run, answers: &[Answer], faults: &mut Vec<String>) {
+        self.end(run, faults);
+        let (bench, limits) = (&self.bench, &run.receipt.limits);
         for noise in ["wasm backtrace", "<unknown>!", "stack backtrace"] {
             if run.ended.message().contains(noise) {
                 faults.push(format!("a message for the reader has `{noise}` in it: {}", run.ended.message()));

@@ -127,7 +127,7 @@ fn kills(suite: &Suite, runs: usize) -> bool {
         let ready = suite.ready(&case);
         let (mut late, mut faults) = (Vec::new(), Vec::new());
         for _ in 0..runs {
-            let verdict = ready.run();
+            let verdict = ready.kill();
             late.extend(verdict.overshoot);
             faults.extend(verdict.faults);
         }
