@@ -202,7 +202,7 @@ fn mode_above(mount: &Mount, path: &str) -> u32 {
 fn folder_mode(mount: &Mount, path: &str) -> Option<u32> {
     let mut dir = std::sync::Arc::clone(mount.root.lower.as_ref()?);
     for name in path.split('/').filter(|name| !name.is_empty()) {
-        dir = open_folder(&dir, name).ok()?;
+        dir = open_folder(dir.dir().ok()?, name).ok()?;
     }
-    Some(Meta::of(&*dir).ok()?.mode())
+    Some(Meta::of(dir.dir().ok()?).ok()?.mode())
 }

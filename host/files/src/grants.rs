@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
-use cap_std::fs::Dir;
-
 use crate::ignores::Ignores;
+use crate::lower::Lower;
 use crate::scope::{DEFAULT_DENY, GlobError, GlobLayer, RuleCache, Scope};
 use crate::{CONTEXT, WORKSPACE};
 
@@ -65,7 +63,7 @@ impl WorkspaceGrant {
         Ok(Visibility(self.scope(&open_root(&self.root, WORKSPACE)?, &RuleCache::default())?))
     }
 
-    pub(crate) fn scope(&self, root: &Arc<Dir>, rules: &RuleCache) -> Result<Scope, GlobError> {
+    pub(crate) fn scope(&self, root: &Arc<Lower>, rules: &RuleCache) -> Result<Scope, GlobError> {
         let ignores = self.honour_gitignore.then(|| Ignores::new(Arc::clone(root), Arc::clone(&self.tracked)));
         Scope::new(rules, &self.read, &self.write, &self.deny, ignores)
     }
@@ -107,11 +105,11 @@ pub enum GrantError {
     Glob(#[from] GlobError),
 }
 
-pub(crate) fn open_root(path: &Path, guest: &'static str) -> Result<Arc<Dir>, GrantError> {
+pub(crate) fn open_root(path: &Path, guest: &'static str) -> Result<Arc<Lower>, GrantError> {
     let folder = |source| GrantError::Folder { path: path.to_owned(), guest, source };
-    Dir::open_ambient_dir(path, ambient_authority()).map(Arc::new).map_err(folder)
+    Lower::root(path).map_err(folder)
 }
 
-pub(crate) fn open_context(path: &Path) -> Result<Arc<Dir>, GrantError> {
+pub(crate) fn open_context(path: &Path) -> Result<Arc<Lower>, GrantError> {
     open_root(path, CONTEXT)
 }

@@ -5,12 +5,12 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use cap_std::fs::Dir;
 use rustix::buffer::spare_capacity;
 use rustix::io::{pread, retry_on_intr};
 
 use crate::code::{ErrorCode, FileResult};
 use crate::limits::Meter;
+use crate::lower::Lower;
 use crate::meta::Meta;
 use crate::mount::MAX_FILE_BYTES;
 use crate::staging::Staged;
@@ -27,7 +27,7 @@ pub struct Folder {
     /// Path below the mount; `""` is the mount itself.
     pub(crate) path: String,
     /// The folder of the real tree that shows through; none where there is none.
-    pub(crate) lower: Option<Arc<Dir>>,
+    pub(crate) lower: Option<Arc<Lower>>,
 }
 
 impl Folder {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::OpenOptions;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::lower::Lower;
 use crate::scope::prefix_ends;
 
 /// Bytes of one `.gitignore`. Compiled rules take many times the room of their text, in the host's memory.
@@ -23,7 +24,7 @@ const MAX_NAMED: usize = 16;
 /// The `.gitignore` files of a tree, read when first asked for. They fail closed: where one cannot be used, nothing of its
 /// folder is shown but what is tracked.
 pub(crate) struct Ignores {
-    root: Arc<Dir>,
+    root: Arc<Lower>,
     /// Paths that no `.gitignore` hides, as git has it for tracked files.
     tracked: Arc<BTreeSet<String>>,
     files: Mutex<HashMap<String, Rules>>,
@@ -43,7 +44,7 @@ enum Rules {
 }
 
 impl Ignores {
-    pub(crate) fn new(root: Arc<Dir>, tracked: Arc<BTreeSet<String>>) -> Self {
+    pub(crate) fn new(root: Arc<Lower>, tracked: Arc<BTreeSet<String>>) -> Self {
         Self {
             root,
             tracked,
@@ -132,7 +133,12 @@ impl Ignores {
         // A link or a FIFO by this name has no rules to give, and opening a FIFO must not wait for a writer.
         let mut options = OpenOptions::new();
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
-        let Ok(file) = self.root.open_with(name, &options) else { return Rules::None };
+        let file = match self.root.dir().and_then(|root| root.open_with(name, &options)) {
+            Ok(file) => file,
+            Err(error) if is_none(&error) => return Rules::None,
+            // Too many open files, say: that it cannot be read now must not show what it hides.
+            Err(_) => return Rules::Unusable,
+        };
         if !file.metadata().is_ok_and(|m| m.is_file()) {
             return Rules::None;
         }
@@ -161,6 +167,13 @@ impl Ignores {
     }
 }
 
+/// Whether there is no regular file by the name that was opened.
+fn is_none(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let none = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NXIO, Errno::MLINK];
+    Errno::from_io_error(error).is_some_and(|errno| none.contains(&errno))
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -170,13 +183,14 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
 
     fn ignores(rules: &[u8], tracked: &[&str]) -> (tempfile::TempDir, Ignores) {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(".gitignore"), rules).unwrap();
         let root = Dir::open_ambient_dir(dir.path(), ambient_authority()).unwrap();
         let tracked = tracked.iter().map(|path| (*path).to_owned()).collect();
-        let ignores = Ignores::new(Arc::new(root), Arc::new(tracked));
+        let ignores = Ignores::new(Lower::opened(root), Arc::new(tracked));
         (dir, ignores)
     }
 

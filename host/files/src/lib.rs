@@ -40,6 +40,7 @@ mod handle;
 mod ignores;
 mod limits;
 mod list;
+mod lower;
 mod meta;
 mod mount;
 mod mutate;

@@ -36,7 +36,7 @@ impl FileView {
     pub fn list(&self, folder: &Folder) -> FileResult<Listing> {
         let mount = self.mount(folder);
         let folder = mount.as_it_is_now(folder)?;
-        let lower = folder.lower.as_ref().map(|dir| dir.entries()).transpose()?;
+        let lower = folder.lower.as_ref().map(|lower| lower.dir()?.entries()).transpose()?;
         let upper = mount.overlay.as_ref().map(|overlay| overlay.children(&folder.path)).into_iter().flatten();
         let upper: BTreeSet<String> = upper.map(|(name, _)| name.to_owned()).collect();
         let next_upper = upper.first().cloned();

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::alias::Aliases;
 use crate::code::{ErrorCode, Fault, FileResult};
 use crate::handle::{Behind, Folder, Opened};
+use crate::lower::Lower;
 use crate::meta::Meta;
 use crate::overlay::{Base, Content, FileNode, Node, Overlay};
 use crate::scope::Scope;
@@ -51,24 +52,24 @@ pub(crate) fn open_lower(dir: &Dir, name: &str) -> FileResult<Opened> {
 }
 
 /// Opens a folder by one name in a folder, without following a link: to go on from there, not to read it.
-pub(crate) fn open_folder(dir: &Dir, name: &str) -> std::io::Result<Arc<Dir>> {
+pub(crate) fn open_folder(dir: &Dir, name: &str) -> std::io::Result<Arc<Lower>> {
     let flags = GO_ON | OFlags::NOFOLLOW;
-    Ok(Arc::new(Dir::from_std_file(openat(dir, name, flags, Mode::empty())?.into())))
+    Ok(Lower::opened(Dir::from_std_file(openat(dir, name, flags, Mode::empty())?.into())))
 }
 
 /// Opens a folder below another in one step: by these names and through no link, as [`open_folder`] would, one by one.
 /// None where that cannot be done, for whatever reason.
 #[cfg(target_os = "linux")]
-pub(crate) fn open_folders(dir: &Dir, path: &str) -> Option<Arc<Dir>> {
+pub(crate) fn open_folders(dir: &Dir, path: &str) -> Option<Arc<Lower>> {
     use rustix::fs::{ResolveFlags, openat2};
     let through = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = openat2(dir, path, GO_ON, Mode::empty(), through).ok()?;
-    Some(Arc::new(Dir::from_std_file(opened.into())))
+    Some(Lower::opened(Dir::from_std_file(opened.into())))
 }
 
 /// As on Linux, where there is a call for it.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn open_folders(_: &Dir, _: &str) -> Option<Arc<Dir>> {
+pub(crate) fn open_folders(_: &Dir, _: &str) -> Option<Arc<Lower>> {
     None
 }
 
@@ -84,15 +85,17 @@ impl Mount {
         let mut dir = Arc::clone(self.root.lower.as_ref().ok_or(ErrorCode::NoEntry)?);
         let (folders, name) = path.rsplit_once('/').map_or((None, path), |(folders, name)| (Some(folders), name));
         for folder in folders.into_iter().flat_map(|folders| folders.split('/')) {
-            dir = open_folder(&dir, folder)?;
+            dir = open_folder(dir.dir()?, folder)?;
         }
-        open_lower(&dir, name)
+        open_lower(dir.dir()?, name)
     }
 
     /// Opens what was found as a file, to read.
     pub(crate) fn open_found(&self, entry: &Entry, file: &FoundFile) -> FileResult<Opened> {
         match file {
-            FoundFile::Lower(_) => open_lower(entry.parent.lower.as_ref().ok_or(ErrorCode::NoEntry)?, &entry.name),
+            FoundFile::Lower(_) => {
+                open_lower(entry.parent.lower.as_ref().ok_or(ErrorCode::NoEntry)?.dir()?, &entry.name)
+            }
             FoundFile::Node(FileNode { content: Content::Lower(path), .. }) => self.open_lower_path(path),
             FoundFile::Node(FileNode { content: Content::Staged(staged), .. }) => {
                 Ok(Opened::staged(staged.open(false)?, Arc::clone(staged)))

@@ -637,7 +637,7 @@ mod tests {
             &[GlobLayer::new("manifest", ["**"])],
             &[],
             &[],
-            Some(Ignores::new(Arc::new(root), Arc::default())),
+            Some(Ignores::new(crate::lower::Lower::opened(root), Arc::default())),
         )
         .unwrap();
         assert_eq!(scope.file("target/debug/x"), Err(Hidden::Ignored));

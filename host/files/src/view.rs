@@ -223,7 +223,7 @@ impl FileView {
     fn stat_folder(&self, folder: &Folder) -> FileResult<Stat> {
         let now = self.mount(folder).as_it_is_now(folder)?;
         match &now.lower {
-            Some(dir) => Ok(Stat::of(&Meta::of(&**dir)?)),
+            Some(lower) => Ok(Stat::of(&Meta::of(lower.dir()?)?)),
             None => Ok(Stat::of_upper_folder(now.mount, &now.path, None)),
         }
     }

@@ -283,7 +283,7 @@ impl Mount {
         if self.overlay.as_ref().is_some_and(|overlay| overlay.shows(&at) != Shows::Both) {
             return None;
         }
-        let lower = open_folders(base.lower.as_deref()?, folders)?;
+        let lower = open_folders(base.lower.as_ref()?.dir().ok()?, folders)?;
         Some(Folder { mount: base.mount, path: at, lower: Some(lower) })
     }
 
@@ -321,7 +321,8 @@ impl Mount {
             Some(Node::File(node)) => return Ok(Found::File(FoundFile::Node(node.clone()))),
             None => {}
         }
-        let Some(dir) = &parent.lower else { return Ok(Found::Nothing) };
+        let Some(lower) = &parent.lower else { return Ok(Found::Nothing) };
+        let dir = lower.dir()?;
         let meta = match Meta::at(dir, name) {
             Ok(meta) => meta,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -347,7 +348,7 @@ impl Mount {
         let upper =
             self.overlay.as_ref().is_some_and(|overlay| matches!(overlay.get(&path), Some(Node::Folder { .. })));
         let lower = match &parent.lower {
-            Some(dir) if !upper => Some(open_folder(dir, name)?),
+            Some(lower) if !upper => Some(open_folder(lower.dir()?, name)?),
             _ => None,
         };
         Ok(Folder { mount: parent.mount, path, lower })
@@ -380,7 +381,7 @@ impl Mount {
 /// The target of a link, as it is written.
 pub(crate) fn read_link(parent: &Folder, name: &str) -> Result<std::path::PathBuf, Stumble> {
     match &parent.lower {
-        Some(dir) => Ok(dir.read_link_contents(name)?),
+        Some(lower) => Ok(lower.dir()?.read_link_contents(name)?),
         None => Err(ErrorCode::NoEntry.into()),
     }
 }
