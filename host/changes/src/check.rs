@@ -15,7 +15,7 @@ use crate::tree::{Identity, Tree};
 use crate::watch::{Step, Watch};
 
 /// Most entries that are looked at in a folder whose place a file takes.
-const MAX_ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = crate::set::MAX_CHANGES + crate::set::MAX_FOLDERS;
 
 /// A tree that is as expected.
 pub(crate) struct Checked<'s> {
@@ -118,6 +118,10 @@ impl<'s> Check<'_, 's> {
             Ok(entries) => entries,
             Err(error) => return self.conflict(path, State::Folder, State::Unreadable { why: error.to_string() }),
         };
+        if entries.len() >= MAX_ENTRIES {
+            // More than a set could take away, so that something stays whatever it is.
+            return self.conflict(path, State::Missing, State::Folder);
+        }
         for entry in entries {
             let goes = self.targets.get(entry.as_str()).is_some_and(|t| t.base.is_some() && t.new.is_none());
             if self.removed.contains(entry.as_str()) {

@@ -41,7 +41,10 @@ pub const DEFAULT_DENY: &[&str] = &[
 /// Folders that are named in the account of what was opened; files in further ones are counted together.
 const MAX_FOLDERS_USED: usize = 256;
 /// Globs in one layer of a grant.
-const MAX_GLOBS: usize = 4096;
+const MAX_GLOBS: usize = 1024;
+/// Bytes of one glob. Longer than any that a person writes: what compiles them takes time and room with their length, and a
+/// project's own file has some.
+const MAX_GLOB_BYTES: usize = 512;
 /// Sets of globs that stay compiled: the roles of a few runs at once.
 const MAX_COMPILED: usize = 32;
 
@@ -441,7 +444,7 @@ pub(crate) fn prefix_ends(path: &str) -> impl Iterator<Item = usize> + '_ {
 }
 
 fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
-    let fault = |glob: &str, why: String| GlobError { glob: glob.into(), who: layer.who.clone(), why };
+    let fault = |glob: &str, why: String| GlobError { glob: shown(glob), who: layer.who.clone(), why };
     if layer.globs.len() > MAX_GLOBS {
         let first = layer.globs.first().map(String::as_str).unwrap_or_default();
         return Err(fault(first, format!("the layer has {} globs, the limit is {MAX_GLOBS}", layer.globs.len())));
@@ -471,7 +474,10 @@ fn compile_layer(layer: &GlobLayer) -> Result<Layer, GlobError> {
 }
 
 fn compile_deny(deny: &[String]) -> Result<Deny, GlobError> {
-    let fault = |glob: &str, why: String| GlobError { glob: glob.into(), who: "deny list".into(), why };
+    let fault = |glob: &str, why: String| GlobError { glob: shown(glob), who: "deny list".into(), why };
+    if deny.len() > MAX_GLOBS {
+        return Err(fault("", format!("it has {} globs, the limit is {MAX_GLOBS}", deny.len())));
+    }
     let mut set = GlobSetBuilder::new();
     let mut written_as = Vec::new();
     for written in deny {
@@ -494,6 +500,11 @@ fn compile_deny(deny: &[String]) -> Result<Deny, GlobError> {
     Ok(Deny { set, globs: written_as })
 }
 
+/// A glob as an error shows it.
+fn shown(glob: &str) -> String {
+    glob.chars().take(80).collect()
+}
+
 fn build(glob: &str) -> Result<globset::Glob, String> {
     GlobBuilder::new(glob).literal_separator(true).build().map_err(|e| e.kind().to_string())
 }
@@ -505,6 +516,9 @@ fn tidy(written: &str) -> Result<String, String> {
     let glob = if let Some(folder) = glob.strip_suffix('/') { folder } else { glob };
     if glob == "." {
         return Ok("**".into());
+    }
+    if glob.len() > MAX_GLOB_BYTES {
+        return Err(format!("it has {} bytes, the limit is {MAX_GLOB_BYTES}", glob.len()));
     }
     if glob.is_empty() {
         return Err("it is empty".into());
@@ -611,6 +625,20 @@ mod tests {
         let scope = scope(&[], &[]);
         assert!(scope.file("a").is_err());
         assert!(scope.folder("a").is_err());
+    }
+
+    #[test]
+    fn a_glob_is_no_longer_than_somebody_would_write_it() {
+        for long in ["?".repeat(200_000), "x".repeat(100_000), "*a".repeat(MAX_GLOB_BYTES)] {
+            let layer = [GlobLayer::new("manifest", [long.as_str()])];
+            let error = Scope::new(&RuleCache::default(), &layer, &[], &[], None).err().unwrap();
+            assert!(error.why.contains("limit is 512") && error.glob.len() <= 80, "{error}");
+            assert!(Scope::new(&RuleCache::default(), &[], &[], &[long], None).is_err());
+        }
+        let longest = ["?".repeat(MAX_GLOB_BYTES)];
+        assert!(Scope::new(&RuleCache::default(), &[], &[], &longest, None).is_ok());
+        let many = vec!["x".to_owned(); MAX_GLOBS + 1];
+        assert!(Scope::new(&RuleCache::default(), &[], &[], &many, None).is_err());
     }
 
     #[test]

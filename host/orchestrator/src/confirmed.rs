@@ -114,6 +114,13 @@ impl Confirmed {
         let path = home.join(FILE);
         match path.symlink_metadata() {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            // It is written with a head, whole or not at all: one without anything was emptied, and nothing is confirmed by that.
+            Ok(found) if found.len() == 0 => Err(ConsentError::Unusable(TomlError::Invalid {
+                path,
+                line: 1,
+                problem: "it is empty, as brain never leaves it".into(),
+                help: "restore it; or remove it, and each role is confirmed anew when it is next used".into(),
+            })),
             _ => read_up_to(&path, MAX_CONFIRMED_BYTES).map_err(ConsentError::Unusable),
         }
     }

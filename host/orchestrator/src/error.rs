@@ -16,6 +16,10 @@ pub enum RunError {
     #[error("the request is empty")]
     #[diagnostic(code("run.empty"), help("say what you want to know: brain run \"where is the configuration read?\""))]
     Empty,
+    /// The project is Brain's own home, or lies in it.
+    #[error("{} is where brain keeps its own state, and no project: roles do not see grants and sessions", .0.display())]
+    #[diagnostic(code("run.own-home"), help("run it in a project, or set BRAIN_HOME to another folder"))]
+    OwnHome(PathBuf),
     /// The request is too long.
     #[error("the request is longer than {limit} characters")]
     #[diagnostic(code("run.too-long"), help("put the material into a file of the project and refer to it as @path"))]

@@ -203,6 +203,9 @@ impl Orchestrator {
     }
 
     fn start(&self, journal: &Journal, request: &str, plan: Option<&Plan>) -> Result<(), RunError> {
+        if self.home.canonicalize().is_ok_and(|home| self.project.starts_with(home)) {
+            return Err(RunError::OwnHome(self.project.clone()));
+        }
         journal.append(&Record::RunStart {
             prompt: request.to_owned(),
             plan: plan.and_then(Plan::record),

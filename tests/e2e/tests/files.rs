@@ -240,15 +240,7 @@ fn deny_globs_and_gitignore_hide_at_every_depth() {
     put(root, "app/.gitignore", "!keep.log\n/local\n");
     put(root, "app/keep.log", "seven..");
     put(root, "local", "seven..");
-    for path in [
-        ".git/config",
-        ".git",
-        "app/.env",
-        "keys/id_rsa",
-        "keys/server.pem",
-        "app/x.log",
-        "app/local",
-    ] {
+    for path in [".git/config", ".git", "app/.env", "keys/id_rsa", "keys/server.pem", "app/x.log", "app/local"] {
         assert_says(&bench, &role, &format!("open /workspace/{path}"), DENIED);
     }
     // The rule is about a folder, and a file of that name would exist for the role: it is as if nothing were there.

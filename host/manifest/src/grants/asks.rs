@@ -63,7 +63,8 @@ impl Asks {
         let read: Vec<&String> = self.read.iter().filter(|glob| !covered(glob, readable())).collect();
         let write: Vec<&String> = self.write.iter().filter(|glob| !covered(glob, confirmed.write.iter())).collect();
         let context: Vec<&String> =
-            self.context.iter().filter(|name| !covered(name, confirmed.context.iter())).collect();
+            // Names, and no globs: one covers itself alone.
+            self.context.iter().filter(|name| !confirmed.context.contains(name)).collect();
         for (what, globs) in [("to read", read), ("to write", write), ("the context", context)] {
             if !globs.is_empty() {
                 beyond.push(format!("{what} {}", some_of(&globs)));

@@ -95,7 +95,7 @@ impl Visitor<'_> for Checked {
     fn visit_str<E: Error>(self, written: &str) -> Result<String, E> {
         match GlobLayer::new("", [(self.0)(written)]).check() {
             Ok(()) => Ok(written.to_owned()),
-            Err(error) => Err(E::custom(format!("{GLOB}{written}` cannot be used: {}", error.why))),
+            Err(error) => Err(E::custom(format!("{GLOB}{}` cannot be used: {}", error.glob, error.why))),
         }
     }
 }
