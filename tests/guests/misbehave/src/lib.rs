@@ -6,6 +6,7 @@
 //!
 //! | verb | does |
 //! |---|---|
+//! | `all <goal> ;; <goal> …` | several of the file verbs in one call, one after the other |
 //! | `open <path>` | opens and reads a file: `ok <bytes> bytes` |
 //! | `list <path>` | lists a directory: `ok <names>: a, b` |
 //! | `stat <path>` | metadata: `ok <kind> <bytes> bytes` |
