@@ -184,6 +184,11 @@ impl<'s> Check<'_, 's> {
                 ApplyError::before(Failure { action: "change what is in the folder", path: folder.to_owned(), source })
             })?;
         }
+        for path in self.identities.keys().copied().chain(removed.iter().map(|folder| folder.path.as_str())) {
+            self.tree.may_replace(path).map_err(|source| {
+                ApplyError::before(Failure { action: "replace or remove", path: path.to_owned(), source })
+            })?;
+        }
         Ok(())
     }
 }

@@ -166,6 +166,22 @@ impl Tree {
         Ok(rustix::fs::accessat(&folder, ".", access, AtFlags::empty())?)
     }
 
+    /// Whether the name at `path` may be taken away or given to another file. What the system would refuse is found here, while
+    /// the tree is as it was: once the first file is replaced, there is no way but forward.
+    pub(crate) fn may_replace(&self, path: &str) -> io::Result<()> {
+        let (folder, name) = self.parent(path)?;
+        let (inside, at) = (rustix::fs::fstat(&folder)?, rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?);
+        let user = rustix::process::geteuid().as_raw();
+        let sticky = Mode::from_raw_mode(inside.st_mode).contains(Mode::SVTX);
+        if sticky && user != 0 && user != at.st_uid && user != inside.st_uid {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "it belongs to another user, in a folder where only owners may remove what is theirs",
+            ));
+        }
+        fixed(&folder, ".").and_then(|()| fixed(&folder, name))
+    }
+
     /// Makes a folder in which only its owner can work. [`set_folder_mode`](Self::set_folder_mode) comes next.
     pub(crate) fn make_folder(&self, path: &str) -> io::Result<()> {
         let (parent, name) = self.parent(path)?;
@@ -254,6 +270,31 @@ impl Tree {
     }
 }
 
+/// Fails where a name is that of a mount point, or of what the system lets nobody change.
+#[cfg(target_os = "linux")]
+fn fixed(folder: impl AsFd, name: &str) -> io::Result<()> {
+    use rustix::fs::{StatxAttributes, StatxFlags, statx};
+    let Ok(found) = statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS) else {
+        // Not every system can tell; the change itself will.
+        return Ok(());
+    };
+    let has = |attribute| found.stx_attributes.contains(attribute);
+    let why = if has(StatxAttributes::IMMUTABLE) || has(StatxAttributes::APPEND) {
+        "it is marked as not to be changed"
+    } else if has(StatxAttributes::MOUNT_ROOT) && name != "." {
+        "something is mounted there"
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
+}
+
+/// Only Linux tells.
+#[cfg(not(target_os = "linux"))]
+fn fixed(_: impl AsFd, _: &str) -> io::Result<()> {
+    Ok(())
+}
+
 fn unreadable(error: &io::Error) -> State {
     State::Unreadable { why: error.to_string() }
 }
@@ -329,5 +370,16 @@ mod tests {
         tree.rename("ours", "theirs", true).unwrap();
         assert_eq!(std::fs::read(dir.path().join("theirs")).unwrap(), b"ours");
         tree.rename("theirs", "free", false).unwrap();
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_mount_point_is_known_before_anything_is_replaced() {
+        let tree = Tree::open(std::path::Path::new("/")).unwrap();
+        let error = tree.may_replace("proc").unwrap_err();
+        assert!(error.to_string().contains("mounted"), "{error}");
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), "").unwrap();
+        Tree::open(dir.path()).unwrap().may_replace("a").unwrap();
     }
 }

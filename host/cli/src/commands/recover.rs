@@ -9,6 +9,9 @@ use miette::Diagnostic;
 use crate::args::{Args, Command};
 use crate::show::line;
 
+/// Notes on one recovery that are shown; the rest is counted.
+const MAX_NOTES: usize = 10;
+
 /// Makes good what an earlier start left half done, and says so on standard error. Whatever comes of it, the command goes on:
 /// a tree that cannot be made good is told of at each start, and is in the way of nothing but an apply to it.
 pub fn recover(args: &Args) {
@@ -20,6 +23,12 @@ pub fn recover(args: &Args) {
     for recovery in recover_interrupted(&home) {
         // Nobody is left to tell when standard error is gone.
         let _ = writeln!(std::io::stderr().lock(), "{}", told(&recovery));
+        for note in recovery.notes.iter().take(MAX_NOTES) {
+            let _ = writeln!(std::io::stderr().lock(), "    {}", line(note));
+        }
+        if let Some(more) = recovery.notes.len().checked_sub(MAX_NOTES).filter(|more| *more > 0) {
+            let _ = writeln!(std::io::stderr().lock(), "    and {more} more");
+        }
     }
 }
 

@@ -35,6 +35,28 @@ pub enum ApplyFault {
         /// The marker that stands for it.
         marker: PathBuf,
     },
+    /// Where the tree was, another folder is.
+    #[error("{} is not the folder that it was when the apply began", root.display())]
+    #[diagnostic(
+        code("changes.root-moved"),
+        help("put that folder back to where it was, and the next start goes on with it; if you do not want that, remove {}", marker.display())
+    )]
+    RootMoved {
+        /// The root of the tree.
+        root: PathBuf,
+        /// The marker that stands for it.
+        marker: PathBuf,
+    },
+    /// The tree is new, and that cannot be written down.
+    #[error("the changes are in the project, but that cannot be recorded: {why}")]
+    #[diagnostic(
+        code("changes.not-recorded"),
+        help("make room in BRAIN_HOME; the next start records it, and nothing is changed twice")
+    )]
+    NotRecorded {
+        /// What failed, in words.
+        why: String,
+    },
     /// The root has a name that is not UTF-8.
     #[error("the path {} is not UTF-8", root.display())]
     #[diagnostic(code("changes.root-name"), help("a journal can only name folders whose path is UTF-8: rename it"))]

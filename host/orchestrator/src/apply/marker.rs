@@ -41,8 +41,17 @@ pub struct Mark {
     pub direction: ApplyDirection,
     /// The root of the tree, with no links in it.
     pub root: String,
+    /// Which folder that is, as device and inode: a path may lead elsewhere by the time that an attempt is made good. Absent
+    /// in the markers of versions that did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_file: Option<(u64, u64)>,
     /// The process that applies.
     pub pid: u32,
+}
+
+/// Which folder is at `path`, as device and inode.
+pub(crate) fn which(path: &Path) -> io::Result<(u64, u64)> {
+    std::fs::metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
 /// A marker that this process holds. Dropping it gives the lock back and leaves the marker, as a crash would.
@@ -205,6 +214,7 @@ mod tests {
             role: "editor".parse().unwrap(),
             direction: ApplyDirection::Apply,
             root: root.into(),
+            root_file: Some((1, 2)),
             pid: 7,
         }
     }

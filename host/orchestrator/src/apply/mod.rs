@@ -88,6 +88,7 @@ pub fn apply(
         role: wanted.role.clone(),
         direction,
         root: root_text.to_owned(),
+        root_file: marker::which(root).ok(),
         pid: std::process::id(),
     };
     let state = |source| ApplyFault::State { path: marker::folder(home), source };
@@ -157,10 +158,13 @@ fn under_marker(
             let notes = notes(&applied);
             match log.close(Some(&applied.undo), contents, false) {
                 Ok(()) => (Ok(report(ApplyResult::Done, Vec::new(), notes)), true),
-                Err(error) => (Err(error), false),
+                Err(error) => (Err(ApplyFault::NotRecorded { why: error.to_string() }), false),
             }
         }
-        Err(ApplyError::Stopped { .. }) if dry_run => (Ok(report(ApplyResult::Possible, Vec::new(), Vec::new())), true),
+        Err(ApplyError::Stopped { .. }) if dry_run => (
+            missing_content(&prepared.set, contents).map(|()| report(ApplyResult::Possible, Vec::new(), Vec::new())),
+            true,
+        ),
         Err(error) => {
             let whole = !matches!(error, ApplyError::Unfinished { .. } | ApplyError::NotEnded { .. });
             // After a roll back that cannot be written down, the next start finds nothing left to take back.
@@ -174,6 +178,12 @@ fn under_marker(
             (done, whole && ended)
         }
     }
+}
+
+/// Whether all that a set brings is there and whole.
+fn missing_content(set: &ChangeSet, contents: &Contents) -> Result<(), ApplyFault> {
+    set.changes.iter().filter_map(|change| change.new.as_ref()).try_for_each(|new| contents.read(new).map(drop))?;
+    Ok(())
 }
 
 fn left_over(path: &str) -> String {

@@ -73,7 +73,15 @@ fn make_good(home: &Path, held: Marker, mark: Mark) -> Recovery {
 
 /// How the attempt ends; none when the journal does not tell of one that has not.
 fn ended(home: &Path, held: &Marker, mark: &Mark, notes: &mut Vec<String>) -> Result<Option<ApplyOutcome>, ApplyFault> {
-    let Some((intent, reached)) = open_attempt(home, held, mark)? else { return Ok(None) };
+    let (intent, reached) = match last_attempt(home, held, mark)? {
+        Attempt::None => return Ok(None),
+        // All that was missing was to take the marker away.
+        Attempt::Ended(outcome) => return Ok(Some(outcome)),
+        Attempt::Open(intent, reached) => (intent, reached),
+    };
+    if mark.root_file.is_some_and(|was| marker::which(Path::new(&mark.root)).is_ok_and(|is| is != was)) {
+        return Err(ApplyFault::RootMoved { root: (&mark.root).into(), marker: held.path().to_owned() });
+    }
     let contents = Contents::open(SessionPaths::new(home, &mark.session)?.contents())?;
     let journal = Journal::open(home, &mark.session)?;
     let mut log = JournalLog::new(journal, mark.role.clone(), mark.direction, mark.root.clone());
@@ -85,14 +93,24 @@ fn ended(home: &Path, held: &Marker, mark: &Mark, notes: &mut Vec<String>) -> Re
     Ok(Some(outcome(recovered.outcome)))
 }
 
-/// The attempt of the role in the tree that the journal tells of last, if it has no end.
-fn open_attempt(home: &Path, held: &Marker, mark: &Mark) -> Result<Option<(Intent, Reached)>, ApplyFault> {
+/// What the journal tells of an attempt.
+enum Attempt {
+    /// Nothing: it was cut off before its intent.
+    None,
+    /// It came to its end.
+    Ended(ApplyOutcome),
+    /// It has no end.
+    Open(Intent, Reached),
+}
+
+/// The last attempt of the role in the tree.
+fn last_attempt(home: &Path, held: &Marker, mark: &Mark) -> Result<Attempt, ApplyFault> {
     struct Open {
         id: String,
         intent: Record,
         reached: Reached,
     }
-    let mut open: Option<Open> = None;
+    let (mut open, mut ended): (Option<Open>, _) = (None, None);
     scan(home, &mark.session, &ReadLimits::default(), |entry| {
         match entry.record {
             Record::ApplyIntent { ref worker, ref intent_id, ref root, .. }
@@ -105,20 +123,108 @@ fn open_attempt(home: &Path, held: &Marker, mark: &Mark) -> Result<Option<(Inten
                     open.reached = Reached::Commit;
                 }
             }
-            Record::ApplyEnd { intent_id, .. } if open.as_ref().is_some_and(|open| open.id == intent_id) => open = None,
+            Record::ApplyEnd { intent_id, direction, outcome, .. }
+                if open.as_ref().is_some_and(|open| open.id == intent_id) =>
+            {
+                open = None;
+                ended = (direction == mark.direction).then_some(outcome);
+            }
             _ => {}
         }
         ControlFlow::Continue(())
     })?;
     let Some(Open { id, intent: Record::ApplyIntent { set, plan, files, .. }, reached }) = open else {
-        return Ok(None);
+        return Ok(ended.map_or(Attempt::None, Attempt::Ended));
     };
     match IntentId::try_from(id.clone()) {
-        Ok(id) => Ok(Some((Intent { id, set, plan, files }, reached))),
+        Ok(id) => Ok(Attempt::Open(Intent { id, set, plan, files }, reached)),
         Err(_) => Err(ApplyFault::Intent {
             session: mark.session.to_string(),
             id: brain_packet::terminal_line(&id).into(),
             marker: held.path().to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+    use std::fs;
+    use std::io;
+
+    use brain_changes::{ApplyError, Builder, Side, Step, apply_watched};
+    use brain_journal::ApplyDirection;
+
+    use super::*;
+
+    /// An apply that was cut off after its commit: `a` is old still, in the folder `root` below the home's parent.
+    struct CutOff {
+        dir: tempfile::TempDir,
+        root: PathBuf,
+        home: PathBuf,
+    }
+
+    fn cut_off() -> CutOff {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, home) = (dir.path().canonicalize().unwrap().join("root"), dir.path().join("home"));
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a"), "old").unwrap();
+        let journal = Journal::start(&home).unwrap();
+        let contents = Contents::open(SessionPaths::new(&home, journal.id()).unwrap().contents()).unwrap();
+        let mut set = Builder::new(&contents);
+        set.modified("a", Side::new(0o644, &b"old"[..]), Side::new(0o644, &b"new"[..])).unwrap();
+        let set = set.finish().unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(root.join("a"), mode).unwrap();
+        let mark = Mark {
+            session: journal.id().clone(),
+            role: "editor".parse().unwrap(),
+            direction: ApplyDirection::Apply,
+            root: root.to_str().unwrap().into(),
+            root_file: Some(marker::which(&root).unwrap()),
+            pid: 7,
+        };
+        let held = marker::take(&home, &mark).unwrap();
+        let mut log = JournalLog::new(journal, mark.role.clone(), mark.direction, mark.root.clone());
+        let mut fails = |step: Step<'_>| match step {
+            Step::Place(_) => Err(io::Error::other("the power goes")),
+            _ => Ok(()),
+        };
+        let error = apply_watched(&set, &root, &contents, &mut log, &mut fails).unwrap_err();
+        assert!(matches!(error, ApplyError::Unfinished { .. }), "{error}");
+        drop(held);
+        assert_eq!(fs::read(root.join("a")).unwrap(), b"old");
+        CutOff { dir, root, home }
+    }
+
+    #[test]
+    fn what_lies_at_the_path_of_a_tree_that_was_moved_away_is_not_touched() {
+        let CutOff { dir, root, home } = cut_off();
+        let (away, other) = (dir.path().join("away"), dir.path().join("other"));
+        fs::rename(&root, &away).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("a"), "old").unwrap();
+        std::os::unix::fs::symlink(&other, &root).unwrap();
+        let recoveries = recover_interrupted(&home);
+        assert!(matches!(recoveries[0].outcome, Err(ApplyFault::RootMoved { .. })), "{recoveries:?}");
+        assert_eq!(fs::read(other.join("a")).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 1);
+        // Put back, it goes on.
+        fs::remove_file(&root).unwrap();
+        fs::rename(&away, &root).unwrap();
+        assert!(matches!(recover_interrupted(&home)[0].outcome, Ok(Some(ApplyOutcome::Done))));
+        assert_eq!(fs::read(root.join("a")).unwrap(), b"new");
+        assert!(recover_interrupted(&home).is_empty());
+    }
+
+    #[test]
+    fn an_attempt_that_ended_and_kept_its_marker_is_told_as_it_ended() {
+        let CutOff { dir: _dir, root, home } = cut_off();
+        let marker = marker::markers(&home).unwrap().0.remove(0);
+        let kept = fs::read(&marker).unwrap();
+        assert!(matches!(recover_interrupted(&home)[0].outcome, Ok(Some(ApplyOutcome::Done))));
+        fs::write(&marker, kept).unwrap();
+        assert!(matches!(recover_interrupted(&home)[0].outcome, Ok(Some(ApplyOutcome::Done))));
+        assert_eq!(fs::read(root.join("a")).unwrap(), b"new");
     }
 }
