@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
 use brain_files::{ErrorCode, Fault, FileLimits, FileResult, Folder, Handle, Kind, NewTime, Open, OpenFile};
-use common::{Node, Place, Tree, View, assert_same, open_view, read_tree, without_modes};
+use common::{Node, Place, Tree, View, assert_same, how, open_view, read_tree, without_modes};
 use proptest::prelude::*;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, openat, openat2};
 use rustix::io::Errno;
@@ -104,19 +104,6 @@ enum Step {
     RemoveFolder { base: usize, path: String },
     Unlink { base: usize, path: String },
     Rename { base: usize, path: String, to: usize, to_path: String },
-}
-
-fn how() -> impl Strategy<Value = Open> {
-    let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (bits, 0..6).prop_map(|((follow, create, exclusive, truncate, read, write), directory)| Open {
-        follow,
-        create,
-        exclusive,
-        directory: directory == 0,
-        truncate,
-        read,
-        write,
-    })
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

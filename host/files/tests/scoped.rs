@@ -8,7 +8,7 @@ use brain_files::{
     FileGrants, FileLimits, FileResult, Folder, GlobLayer, Handle, NewTime, Open, OpenFile, WorkspaceGrant,
 };
 use common::{
-    FOLDER, Node, PUT, Place, Tree, View, assert_same, file, folder, link, open_view, read_all, read_tree, tree,
+    FOLDER, Node, PUT, Place, Tree, View, assert_same, file, folder, how, link, open_view, read_all, read_tree, tree,
 };
 use proptest::prelude::*;
 
@@ -291,19 +291,6 @@ fn path() -> impl Strategy<Value = String> {
     (plain_path(), middle, proptest::option::of(plain_path()), end).prop_map(|(first, middle, more, end)| match more {
         Some(more) if !middle.is_empty() => format!("{first}{middle}/{more}{end}"),
         _ => format!("{first}{end}"),
-    })
-}
-
-fn how() -> impl Strategy<Value = Open> {
-    let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    (bits, 0..5).prop_map(|((follow, create, exclusive, truncate, read, write), directory)| Open {
-        follow,
-        create,
-        exclusive,
-        directory: directory == 0,
-        truncate,
-        read,
-        write,
     })
 }
 

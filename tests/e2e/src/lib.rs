@@ -102,6 +102,22 @@ impl Bench {
         self.sandbox.load(&name.parse().unwrap(), &guest(name)).unwrap()
     }
 
+    /// A bench with the guest that does what it is told.
+    pub fn misbehaving() -> (Self, Role) {
+        let bench = Self::new();
+        let role = bench.load("misbehave");
+        (bench, role)
+    }
+
+    /// Loads a component that a test has made.
+    ///
+    /// # Panics
+    /// When it cannot be loaded.
+    #[allow(clippy::unwrap_used, reason = "the callers are tests")]
+    pub fn load_component(&self, component: &[u8]) -> Role {
+        self.sandbox.load(&"guest".parse().unwrap(), component).unwrap()
+    }
+
     /// A handoff for `goal`.
     ///
     /// # Panics

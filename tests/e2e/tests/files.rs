@@ -13,12 +13,6 @@ use brain_tests::Bench;
 /// A text that must never reach a role. Its length is unlike that of every file that may.
 const SECRET: &str = "a secret of forty-one bytes, no file is so";
 
-fn misbehaving() -> (Bench, Role) {
-    let bench = Bench::new();
-    let role = bench.load("misbehave");
-    (bench, role)
-}
-
 fn put(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -46,7 +40,7 @@ const READ_ONLY: &str = "error ReadOnlyFilesystem";
 
 #[test]
 fn granted_files_open_and_others_do_not_exist_whether_or_not_they_do() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.read = vec!["src/**/*.rs".into(), "docs".into(), "one.txt".into()];
     let root = bench.workspace.path();
     for path in ["src/a.rs", "src/deep/b.rs", "docs/x/y.md", "one.txt"] {
@@ -80,7 +74,7 @@ fn granted_files_open_and_others_do_not_exist_whether_or_not_they_do() {
 
 #[test]
 fn a_denial_is_counted_and_says_what_would_grant_it() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.read = vec!["src".into()];
     put(bench.workspace.path(), ".env", SECRET);
     let (_, run) = ask(&bench, &role, "open /workspace/README.md");
@@ -96,7 +90,7 @@ fn a_denial_is_counted_and_says_what_would_grant_it() {
 
 #[test]
 fn nothing_outside_of_the_mounts_opens_by_any_path() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let root = bench.workspace.path();
     let outside = tempfile::tempdir().unwrap();
     put(outside.path(), "secret", SECRET);
@@ -132,7 +126,7 @@ fn nothing_outside_of_the_mounts_opens_by_any_path() {
 
 #[test]
 fn links_are_followed_only_to_what_is_granted() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.read = vec!["open/**".into(), "link*".into()];
     let outside = tempfile::tempdir().unwrap();
     put(outside.path(), "secret", SECRET);
@@ -188,7 +182,7 @@ fn links_are_followed_only_to_what_is_granted() {
 
 #[test]
 fn reading_a_link_does_not_tell_where_outside_it_leads() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let outside = tempfile::tempdir().unwrap();
     put(outside.path(), "secret", SECRET);
     let root = bench.workspace.path();
@@ -205,7 +199,7 @@ fn reading_a_link_does_not_tell_where_outside_it_leads() {
 
 #[test]
 fn special_files_neither_open_nor_block() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let root = bench.workspace.path();
     let mode = rustix::fs::Mode::from_raw_mode(0o666);
     rustix::fs::mknodat(rustix::fs::CWD, root.join("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -229,7 +223,7 @@ fn special_files_neither_open_nor_block() {
 
 #[test]
 fn deny_globs_and_gitignore_hide_at_every_depth() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let root = bench.workspace.path();
     for path in
         [".git/config", "app/.env", "keys/id_rsa", "keys/server.pem", "target/debug/x", "app/x.log", "app/local"]
@@ -257,7 +251,7 @@ fn deny_globs_and_gitignore_hide_at_every_depth() {
 
 #[test]
 fn names_that_are_no_text_are_counted_and_left_out() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let root = bench.workspace.path();
     put(root, "good", "seven..");
     for name in [b"bad-\xff".as_slice(), b"\xc3\x28"] {
@@ -270,7 +264,7 @@ fn names_that_are_no_text_are_counted_and_left_out() {
 
 #[test]
 fn workspace_and_context_are_read_only_for_every_operation() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     for (root, mount) in [(bench.workspace.path(), "/workspace"), (bench.context.path(), "/context")] {
         put(root, "file", "seven..");
         fs::create_dir(root.join("folder")).unwrap();
@@ -302,7 +296,7 @@ fn workspace_and_context_are_read_only_for_every_operation() {
 
 #[test]
 fn what_may_not_be_seen_cannot_be_touched_either() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.read = vec!["open".into()];
     put(bench.workspace.path(), "closed", SECRET);
     for goal in
@@ -315,7 +309,7 @@ fn what_may_not_be_seen_cannot_be_touched_either() {
 
 #[test]
 fn artifacts_can_be_made_changed_moved_and_removed() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let root = bench.artifacts.path();
     let steps = [
         ("write /artifacts/a", "ok 5 bytes"),
@@ -357,7 +351,7 @@ fn artifacts_can_be_made_changed_moved_and_removed() {
 
 #[test]
 fn links_are_made_nowhere() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     for goal in ["symlink /etc/passwd -> /artifacts/l", "symlink file -> /artifacts/l", "symlink .. -> /artifacts/l"] {
         let (said, _) = ask(&bench, &role, goal);
         assert!(said.contains("not-permitted"), "{said}");
@@ -367,7 +361,7 @@ fn links_are_made_nowhere() {
 
 #[test]
 fn a_link_that_somebody_put_into_artifacts_leads_nowhere() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let outside = tempfile::tempdir().unwrap();
     put(outside.path(), "secret", SECRET);
     symlink(outside.path(), bench.artifacts.path().join("out")).unwrap();
@@ -388,7 +382,7 @@ fn a_link_that_somebody_put_into_artifacts_leads_nowhere() {
 
 #[test]
 fn the_quota_of_artifacts_is_exact_in_bytes_and_in_files() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.artifact_bytes = 100_000;
     bench.limits.artifact_files = 10;
     let (said, run) = ask(&bench, &role, "artifact-flood");
@@ -409,7 +403,7 @@ fn the_quota_of_artifacts_is_exact_in_bytes_and_in_files() {
 
 #[test]
 fn a_file_without_a_name_still_counts_while_it_is_open() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.artifact_bytes = 1 << 20;
     // Ten files of half the quota, each removed while it is open: only two fit.
     let (said, _) = ask(&bench, &role, "nameless 10 524288");
@@ -422,7 +416,7 @@ fn a_file_without_a_name_still_counts_while_it_is_open() {
 
 #[test]
 fn folders_nest_to_a_bound() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let deep = |n: usize| vec!["d"; n].join("/");
     fs::create_dir_all(bench.workspace.path().join(deep(140))).unwrap();
     put(bench.workspace.path(), &format!("{}/f", deep(128)), "seven..");
@@ -438,7 +432,7 @@ fn folders_nest_to_a_bound() {
 #[test]
 fn without_grants_there_are_no_files() {
     use brain_sandbox::Call;
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let handoff = bench.handoff("preopens");
     let run = role.run(Call::new(&handoff));
     assert_eq!(run.result.summary, "preopens: 0:");
@@ -447,7 +441,7 @@ fn without_grants_there_are_no_files() {
 
 #[test]
 fn a_grant_that_cannot_be_set_up_refuses_the_call() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.read = vec!["/etc/**".into()];
     let run = bench.run(&role, "env");
     assert_eq!(run.ended.code(), "sandbox.refused");

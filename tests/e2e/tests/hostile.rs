@@ -10,17 +10,6 @@ use brain_tests::components::{RESULT, component, core, module, role};
 
 const PAGE: u64 = 64 << 10;
 
-/// A bench with the guest that does what it is told.
-fn misbehaving() -> (Bench, Role) {
-    let bench = Bench::new();
-    let role = bench.load("misbehave");
-    (bench, role)
-}
-
-fn load(bench: &Bench, component: &[u8]) -> Role {
-    bench.sandbox.load(&"guest".parse().unwrap(), component).unwrap()
-}
-
 /// What must be true of every call that was stopped at a limit.
 #[track_caller]
 fn assert_killed(run: &Run, limit: LimitName, value: u64) {
@@ -59,7 +48,7 @@ fn assert_usable(bench: &Bench, role: &Role) {
 
 #[test]
 fn spinning_ends_at_the_deadline() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.deadline_ms = 100;
     let run = bench.run(&role, "spin");
     assert_killed(&run, LimitName::Deadline, 100);
@@ -70,7 +59,7 @@ fn spinning_ends_at_the_deadline() {
 
 #[test]
 fn sleeping_in_a_host_call_ends_at_the_deadline() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.deadline_ms = 100;
     for goal in ["sleep 3600000", "sleep 18446744073709551615"] {
         let run = bench.run(&role, goal);
@@ -84,14 +73,14 @@ fn sleeping_in_a_host_call_ends_at_the_deadline() {
 
 #[test]
 fn a_deadline_of_nothing_is_an_outcome_too() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.deadline_ms = 0;
     assert_killed(&bench.run(&role, "env"), LimitName::Deadline, 0);
 }
 
 #[test]
 fn cancelling_ends_a_spinning_and_a_sleeping_role() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     // Whenever it comes: before the call, while it is set up, in the middle of it.
     for (goal, after_ms) in [("spin", 0), ("spin", 1), ("spin", 30), ("sleep 3600000", 0), ("sleep 3600000", 30)] {
         let cancel = CancelToken::default();
@@ -112,7 +101,7 @@ fn cancelling_ends_a_spinning_and_a_sleeping_role() {
 
 #[test]
 fn allocating_without_end_ends_at_the_memory_limit() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.memory_bytes = 16 << 20;
     let run = bench.run(&role, "alloc");
     assert_killed(&run, LimitName::Memory, 16 << 20);
@@ -126,11 +115,11 @@ fn allocating_without_end_ends_at_the_memory_limit() {
 fn a_memory_that_is_too_large_from_the_start_is_the_memory_limit() {
     let mut bench = Bench::new();
     bench.limits.memory_bytes = 4 << 20;
-    let large = load(&bench, &role(&module("", "(memory (export \"memory\") 65)", "(i32.const 1024)")));
+    let large = bench.load_component(&role(&module("", "(memory (export \"memory\") 65)", "(i32.const 1024)")));
     let run = bench.run(&large, "anything");
     assert_killed(&run, LimitName::Memory, 4 << 20);
     assert_eq!(run.receipt.peak_memory_bytes, 0);
-    let exact = load(&bench, &role(&module("", "(memory (export \"memory\") 64)", "(i32.const 1024)")));
+    let exact = bench.load_component(&role(&module("", "(memory (export \"memory\") 64)", "(i32.const 1024)")));
     let run = bench.run(&exact, "anything");
     assert_eq!(run.ended, Ended::Returned);
     assert_eq!(run.receipt.peak_memory_bytes, 4 << 20);
@@ -145,7 +134,7 @@ fn two_memories_share_one_limit() {
             (br_if $more (i32.ne (memory.grow $b (i32.const 1)) (i32.const -1))))
         unreachable";
     let memories = r#"(memory $a (export "memory") 1) (memory $b 1)"#;
-    let run = bench.run(&load(&bench, &role(&module("", memories, grows))), "anything");
+    let run = bench.run(&bench.load_component(&role(&module("", memories, grows))), "anything");
     assert_killed(&run, LimitName::Memory, 64 * PAGE);
     assert_eq!(run.receipt.peak_memory_bytes, 64 * PAGE, "all of it, and not a page more");
 }
@@ -156,15 +145,15 @@ fn a_table_bomb_ends_at_the_table_limit() {
     bench.limits.table_elements = 1_000;
     let grows = r"(loop $more (br_if $more (i32.ne (table.grow $t (ref.null func) (i32.const 100)) (i32.const -1))))
         unreachable";
-    let run = bench.run(&load(&bench, &role(&core("(table $t 0 funcref)", grows))), "anything");
+    let run = bench.run(&bench.load_component(&role(&core("(table $t 0 funcref)", grows))), "anything");
     assert_killed(&run, LimitName::TableElements, 1_000);
-    let run = bench.run(&load(&bench, &role(&core("(table 1001 funcref)", "(i32.const 1024)"))), "anything");
+    let run = bench.run(&bench.load_component(&role(&core("(table 1001 funcref)", "(i32.const 1024)"))), "anything");
     assert_killed(&run, LimitName::TableElements, 1_000);
 }
 
 #[test]
 fn recursion_ends_at_the_stack_limit() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     assert_killed(&bench.run(&role, "recurse"), LimitName::Stack, STACK_BYTES as u64);
     // Frames in linear memory run out of it; that is a fault like any other of a guest.
     let run = bench.run(&role, "recurse-memory");
@@ -176,7 +165,7 @@ fn recursion_ends_at_the_stack_limit() {
 
 #[test]
 fn a_flood_of_output_is_kept_in_part_and_is_no_fault() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.output_bytes = 4 << 10;
     for (goal, stdout, stderr) in [("flood-stdout 2000000", 2_000_000, 0), ("flood-stderr 2000000", 0, 2_000_000)] {
         let run = bench.run(&role, goal);
@@ -190,7 +179,7 @@ fn a_flood_of_output_is_kept_in_part_and_is_no_fault() {
 
 #[test]
 fn a_result_that_is_too_large_is_the_result_limit() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     for goal in ["return-100mb", "return-many 5000000", "return-findings 100000"] {
         let run = bench.run(&role, goal);
         assert_killed(&run, LimitName::Result, bench.limits.result_bytes);
@@ -200,7 +189,7 @@ fn a_result_that_is_too_large_is_the_result_limit() {
 
 #[test]
 fn a_result_just_over_its_limit_says_by_how_much() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.result_bytes = 1 << 10;
     let run = bench.run(&role, "return-many 100");
     assert_killed(&run, LimitName::Result, 1 << 10);
@@ -224,7 +213,7 @@ fn a_result_outside_of_memory_or_not_utf8_breaks_the_contract() {
          (i32.const {RESULT})"
     );
     for body in [outside, unaligned, no_such_status, not_utf8, past_the_end] {
-        let run = bench.run(&load(&bench, &role(&core("", &body))), "anything");
+        let run = bench.run(&bench.load_component(&role(&core("", &body))), "anything");
         assert_eq!(run.ended.code(), "sandbox.trap", "{body}");
         assert!(run.ended.message().contains("it broke the contract"), "{body}: {}", run.ended.message());
         assert_failed(&run);
@@ -233,7 +222,7 @@ fn a_result_outside_of_memory_or_not_utf8_breaks_the_contract() {
 
 #[test]
 fn traps_panics_and_exits_say_what_happened() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     for (goal, words) in [
         ("trap", ["unreachable instruction", ""]),
         ("panic the disk is on fire", ["the disk is on fire", "misbehave/src/lib.rs:"]),
@@ -256,7 +245,7 @@ fn a_start_function_that_never_ends_ends_at_the_deadline() {
     bench.limits.deadline_ms = 50;
     let items = "(func $for_ever (loop $l (br $l)))";
     let core = core(items, "(i32.const 1024)").replacen("(memory", "(start $for_ever) (memory", 1);
-    let run = bench.run(&load(&bench, &role(&core)), "anything");
+    let run = bench.run(&bench.load_component(&role(&core)), "anything");
     assert_killed(&run, LimitName::Deadline, 50);
 }
 
@@ -283,11 +272,11 @@ fn waiting_for_what_never_comes_ends_at_the_deadline() {
     bench.limits.deadline_ms = 50;
     let packages = [brain_sandbox::CONTRACT_WIT, IO, CLOCKS, WORLD];
     for body in [block, poll] {
-        let waits = load(&bench, &component(&core(imports, body), &packages, "test:test/waits"));
+        let waits = bench.load_component(&component(&core(imports, body), &packages, "test:test/waits"));
         assert_killed(&bench.run(&waits, "anything"), LimitName::Deadline, 50);
     }
     // Nothing to wait for at all is a fault of the guest, not a wait for ever.
-    let waits = load(&bench, &component(&core(imports, none), &packages, "test:test/waits"));
+    let waits = bench.load_component(&component(&core(imports, none), &packages, "test:test/waits"));
     assert_eq!(bench.run(&waits, "anything").ended.code(), "sandbox.trap");
 }
 
@@ -304,13 +293,13 @@ fn an_endless_supply_of_pollables_ends_at_the_handle_limit() {
     let mut bench = Bench::new();
     bench.limits.open_handles = 20;
     let packages = [brain_sandbox::CONTRACT_WIT, IO, CLOCKS, WORLD];
-    let hoards = load(&bench, &component(&core(imports, body), &packages, "test:test/hoards"));
+    let hoards = bench.load_component(&component(&core(imports, body), &packages, "test:test/hoards"));
     assert_killed(&bench.run(&hoards, "anything"), LimitName::OpenHandles, 20);
 }
 
 #[test]
 fn there_is_nothing_around_a_role() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     for (goal, expected) in [
         ("env", "vars=[] args=[] cwd=ok /"),
         ("stdin", "ok 0 bytes"),
@@ -329,7 +318,7 @@ fn there_is_nothing_around_a_role() {
 
 #[test]
 fn calls_to_what_is_not_granted_are_counted() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let model = bench.run(&role, "model").receipt.stubbed_calls;
     assert_eq!(model.get("brain:role/model#complete"), Some(&1));
     let network = bench.run(&role, "resolve localhost").receipt.stubbed_calls;
@@ -340,7 +329,7 @@ fn calls_to_what_is_not_granted_are_counted() {
 
 #[test]
 fn an_echo_of_nonsense_is_repaired_and_noted() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     let run = bench.run(&role, "echo");
     assert_eq!(run.ended, Ended::Returned);
     assert_eq!(run.result.handoff_id, bench.handoff("echo").id, "Brain's ids are the truth");
@@ -354,7 +343,7 @@ fn an_echo_of_nonsense_is_repaired_and_noted() {
 
 #[test]
 fn calls_of_one_role_side_by_side_do_not_see_each_other() {
-    let (bench, role) = misbehaving();
+    let (bench, role) = Bench::misbehaving();
     std::thread::scope(|threads| {
         let calls: Vec<_> = (0..8)
             .map(|n| {

@@ -1,20 +1,9 @@
 //! Every limit can be reached, says so by its name, and neither zero nor a huge value of it harms the host.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
-use brain_sandbox::{Ended, LimitName, Limits, Reached, Role, Run};
+use brain_sandbox::{Ended, LimitName, Limits, Reached, Run};
 use brain_tests::Bench;
 use brain_tests::components::{component, core, module, role};
-
-/// A bench with the guest that does what it is told.
-fn misbehaving() -> (Bench, Role) {
-    let bench = Bench::new();
-    let role = bench.load("misbehave");
-    (bench, role)
-}
-
-fn load(bench: &Bench, component: &[u8]) -> Role {
-    bench.sandbox.load(&"guest".parse().unwrap(), component).unwrap()
-}
 
 /// The limits with one of them changed.
 fn with(limit: LimitName, value: u64) -> Limits {
@@ -46,7 +35,7 @@ fn assert_reached(run: &Run, limit: LimitName, value: u64) {
 
 #[test]
 fn computing_ends_at_the_cpu_limit_and_waiting_does_not_count() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.cpu_ms = 200;
     let run = bench.run(&role, "spin");
     assert_killed(&run, LimitName::Cpu, 200);
@@ -58,7 +47,7 @@ fn computing_ends_at_the_cpu_limit_and_waiting_does_not_count() {
 
 #[test]
 fn a_guest_that_lives_with_a_refused_allocation_is_told_of_in_the_receipt() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.memory_bytes = 16 << 20;
     let run = bench.run(&role, "alloc-politely");
     assert_reached(&run, LimitName::Memory, 16 << 20);
@@ -83,7 +72,8 @@ fn growth_that_its_own_maximum_stops_is_not_counted() {
             (local.set $n (i32.add (local.get $n) (i32.const 1)))
             (br_if $more (i32.lt_u (local.get $n) (i32.const 100))))
         (i32.store8 (i32.const 1056) (i32.const 2)) (i32.const 1024)";
-    let run = bench.run(&load(&bench, &role(&module("", "(memory (export \"memory\") 1 2)", grows))), "anything");
+    let run =
+        bench.run(&bench.load_component(&role(&module("", "(memory (export \"memory\") 1 2)", grows))), "anything");
     assert_eq!(run.ended, Ended::Returned, "{}", run.ended.message());
     assert_eq!((run.receipt.peak_memory_bytes, run.receipt.reached), (64 << 10, Vec::new()));
 }
@@ -93,13 +83,13 @@ fn a_table_that_may_not_grow_is_told_of_in_the_receipt() {
     let mut bench = Bench::new();
     bench.limits.table_elements = 10;
     let grows = "(drop (table.grow $t (ref.null func) (i32.const 11))) (i32.const 1024)";
-    let run = bench.run(&load(&bench, &role(&core("(table $t 0 funcref)", grows))), "anything");
+    let run = bench.run(&bench.load_component(&role(&core("(table $t 0 funcref)", grows))), "anything");
     assert_reached(&run, LimitName::TableElements, 10);
 }
 
 #[test]
 fn a_component_of_more_instances_than_allowed_is_not_called() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.instances = 1;
     let run = bench.run(&role, "env");
     assert_killed(&run, LimitName::Instances, 1);
@@ -109,7 +99,7 @@ fn a_component_of_more_instances_than_allowed_is_not_called() {
 
 #[test]
 fn output_that_is_cut_is_told_of_in_the_receipt() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.output_bytes = 4 << 10;
     assert_reached(&bench.run(&role, "flood-stderr 2000000"), LimitName::Output, 4 << 10);
     bench.limits.output_bytes = 0;
@@ -120,7 +110,7 @@ fn output_that_is_cut_is_told_of_in_the_receipt() {
 
 #[test]
 fn what_a_host_call_is_handed_is_bounded() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     assert_eq!(bench.run(&role, "tools-large 8000000").ended, Ended::Returned);
     assert_killed(&bench.run(&role, "tools-large 9000000"), LimitName::HostCall, 8 << 20);
     bench.limits.hostcall_bytes = 1 << 20;
@@ -129,7 +119,7 @@ fn what_a_host_call_is_handed_is_bounded() {
 
 #[test]
 fn a_result_names_the_bound_that_it_is_over() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     assert_killed(&bench.run(&role, "return-100mb"), LimitName::Result, 1 << 20);
     bench.limits.result_bytes = 200 << 20;
     assert_killed(&bench.run(&role, "return-100mb"), LimitName::HostCall, 8 << 20);
@@ -141,7 +131,7 @@ fn a_result_names_the_bound_that_it_is_over() {
 
 #[test]
 fn random_bytes_are_counted_over_the_whole_call() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     let run = bench.run(&role, "random 16777216");
     assert_eq!(run.ended, Ended::Returned, "{}", run.ended.message());
     assert!(run.receipt.ambient.random_bytes >= 16 << 20);
@@ -163,7 +153,7 @@ fn random_bytes_are_counted_over_the_whole_call() {
 
 #[test]
 fn clock_and_randomness_are_real_where_they_are_granted_and_only_there() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     let said = |run: &Run| run.result.summary.clone();
     let quiet = [bench.run(&role, "random 8"), bench.run(&role, "random 8")];
     assert_eq!(said(&quiet[0]), said(&quiet[1]), "the same handoff gets the same bytes");
@@ -186,7 +176,7 @@ fn clock_and_randomness_are_real_where_they_are_granted_and_only_there() {
 
 #[test]
 fn no_value_of_a_limit_harms_the_host() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     for limit in LimitName::SETTABLE {
         for value in [0, 1, u64::MAX] {
             bench.limits = with(*limit, value);
@@ -213,7 +203,7 @@ fn no_value_of_a_limit_harms_the_host() {
 
 #[test]
 fn handles_that_a_guest_does_not_get_are_told_of_in_the_receipt() {
-    let (mut bench, role) = misbehaving();
+    let (mut bench, role) = Bench::misbehaving();
     bench.limits.open_handles = 50;
     let run = bench.run(&role, "handles 100");
     assert!(run.result.summary.contains("error OutOfMemory"), "{}", run.result.summary);
@@ -232,7 +222,7 @@ fn handles_of_what_is_not_granted_count_too() {
     let mut bench = Bench::new();
     bench.limits.open_handles = 20;
     let packages = [brain_sandbox::CONTRACT_WIT, SOCKETS, WORLD];
-    let hoards = load(&bench, &component(&core(imports, body), &packages, "test:test/hoards"));
+    let hoards = bench.load_component(&component(&core(imports, body), &packages, "test:test/hoards"));
     let run = bench.run(&hoards, "anything");
     assert_killed(&run, LimitName::OpenHandles, 20);
     assert!(run.receipt.stubbed_calls.values().sum::<u64>() > 20);
@@ -249,7 +239,7 @@ fn limits_on_files_refuse_the_operation_and_are_told_of_in_the_receipt() {
         (LimitName::StagedBytes, 4, "write /workspace/new", "error "),
         (LimitName::StagedFiles, 0, "write /workspace/new", "error "),
     ] {
-        let (mut bench, role) = misbehaving();
+        let (mut bench, role) = Bench::misbehaving();
         bench.write = vec!["**".into()];
         for name in ["a", "b", "c"] {
             std::fs::write(bench.workspace.path().join(name), "x").unwrap();

@@ -12,6 +12,7 @@ use brain_files::{
     ErrorCode, Fault, FileGrants, FileLimits, FileResult, FileView, Folder, GlobLayer, Handle, Kind, Listed, Open,
     OpenFile, RuleCache, Stop, WorkspaceGrant,
 };
+use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
@@ -332,4 +333,18 @@ pub fn without_modes(tree: &Tree) -> Tree {
         other => other.clone(),
     };
     tree.iter().map(|(path, old)| (path.clone(), node(old))).collect()
+}
+
+/// Any flags that a file can be opened with; folders are asked for less often.
+pub fn how() -> impl Strategy<Value = Open> {
+    let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    (bits, 0..6).prop_map(|((follow, create, exclusive, truncate, read, write), directory)| Open {
+        follow,
+        create,
+        exclusive,
+        directory: directory == 0,
+        truncate,
+        read,
+        write,
+    })
 }
