@@ -14,8 +14,9 @@ cargo xtask <command>
   demo                  build everything and run Brain on the sample repository
   test [-- ARGS…]       every test of every workspace; ARGS go to each `cargo test`
   check                 formatting and clippy, every workspace, warnings are errors
-  fuzz [--seconds N] [TARGET…]
-                        each fuzz target for N seconds (20); with 0, only the inputs that are kept
+  fuzz [--seconds N] [--seed N] [TARGET…]
+                        each fuzz target for N seconds (20); with 0, only the inputs that are kept. One seed
+                        tries the same inputs in the same order
   bench [-- ARGS…]      benchmarks; ARGS go to `cargo bench`
   hostile [-- ARGS…]    every hostile guest, how late each is stopped, the escape corpus; `-- --runs N` for N runs
   schemas [--check]     write schemas/*.json; with --check, fail when they are out of date
@@ -48,6 +49,8 @@ pub enum Task {
         targets: Vec<String>,
         /// Seconds for each.
         seconds: u32,
+        /// What libFuzzer's choices begin with; its own when there is none.
+        seed: Option<u32>,
     },
     /// Run the benchmarks.
     Bench {
@@ -126,24 +129,26 @@ fn forwarded(mut parser: lexopt::Parser) -> Result<Option<Vec<OsString>>, Failur
 }
 
 fn fuzz(mut parser: lexopt::Parser) -> Result<Task, Failure> {
-    let (mut targets, mut seconds) = (Vec::new(), None);
+    let (mut targets, mut seconds, mut seed) = (Vec::new(), None, None);
+    let number = |parser: &mut lexopt::Parser, what: &str, example: &str| {
+        let said = parser.value().map_err(misused)?;
+        let said = said.to_string_lossy();
+        let wrong =
+            |_| Failure::new(format!("`{said}` is no {what}")).help(format!("as in `cargo xtask fuzz {example}`"));
+        said.parse::<u32>().map(Some).map_err(wrong)
+    };
     while let Some(arg) = parser.next().map_err(misused)? {
         match arg {
             lexopt::Arg::Long("seconds") if seconds.is_none() => {
-                let said = parser.value().map_err(misused)?;
-                let said = said.to_string_lossy();
-                let parsed = said.parse().map_err(|_| {
-                    Failure::new(format!("`{said}` is no number of seconds"))
-                        .help("as in `cargo xtask fuzz --seconds 60`")
-                })?;
-                seconds = Some(parsed);
+                seconds = number(&mut parser, "number of seconds", "--seconds 60")?;
             }
+            lexopt::Arg::Long("seed") if seed.is_none() => seed = number(&mut parser, "seed", "--seed 1")?,
             lexopt::Arg::Long("help") | lexopt::Arg::Short('h') => return Ok(Task::Help),
             lexopt::Arg::Value(name) => targets.push(name.to_string_lossy().into_owned()),
             other => return Err(misused(other.unexpected())),
         }
     }
-    Ok(Task::Fuzz { targets, seconds: seconds.unwrap_or(crate::fuzz::SECONDS) })
+    Ok(Task::Fuzz { targets, seconds: seconds.unwrap_or(crate::fuzz::SECONDS), seed })
 }
 
 fn schemas(mut parser: lexopt::Parser) -> Result<Task, Failure> {
@@ -245,13 +250,16 @@ mod tests {
     }
 
     #[test]
-    fn fuzz_takes_names_and_seconds() {
-        let named = |words: &[&str], targets: &[&str], seconds| {
+    fn fuzz_takes_names_seconds_and_a_seed() {
+        let named = |words: &[&str], targets: &[&str], seconds, seed| {
             let targets = targets.iter().map(|name| (*name).to_owned()).collect();
-            assert_eq!(parsed(words).unwrap(), Task::Fuzz { targets, seconds });
+            assert_eq!(parsed(words).unwrap(), Task::Fuzz { targets, seconds, seed });
         };
-        named(&["fuzz"], &[], crate::fuzz::SECONDS);
-        named(&["fuzz", "a", "--seconds", "0", "b"], &["a", "b"], 0);
+        named(&["fuzz"], &[], crate::fuzz::SECONDS, None);
+        named(&["fuzz", "a", "--seconds", "0", "b"], &["a", "b"], 0, None);
+        named(&["fuzz", "--seed=7"], &[], crate::fuzz::SECONDS, Some(7));
+        assert!(refused(&["fuzz", "--seed", "any"]).contains("`any`"));
+        assert!(refused(&["fuzz", "--seed", "1", "--seed", "2"]).contains("--seed"));
         assert!(refused(&["fuzz", "--seconds", "soon"]).contains("`soon`"));
         assert!(refused(&["fuzz", "--seconds=-1"]).contains("`-1`"));
         assert!(refused(&["fuzz", "--seconds", "1", "--seconds", "2"]).contains("--seconds"));

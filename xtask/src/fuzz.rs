@@ -32,12 +32,12 @@ const COVERAGE: [&str; 5] = [
 ];
 
 /// Builds the targets, and runs those that are asked for, all when none is, for `seconds` each. With 0 seconds, the inputs that
-/// are kept are run once and no new ones are tried.
+/// are kept are run once and no new ones are tried. One `seed` means the same choices in every run.
 ///
 /// # Errors
 /// A target is unknown, the build fails, or an input makes a target fail: all targets have been run then, and the failure says
 /// where the input is.
-pub fn run(place: &Place, steps: &mut Steps, asked: &[String], seconds: u32) -> Result<(), Failure> {
+pub fn run(place: &Place, steps: &mut Steps, asked: &[String], seconds: u32, seed: Option<u32>) -> Result<(), Failure> {
     let names = chosen(files::names_ending(&place.fuzz().join("fuzz_targets"), ".rs")?, asked)?;
     compiler(place)?;
     let triple = answer(Command::new("rustc").args(["--print", "host-tuple"]).current_dir(place.fuzz()))?;
@@ -49,7 +49,7 @@ pub fn run(place: &Place, steps: &mut Steps, asked: &[String], seconds: u32) -> 
     let mut failures = Vec::new();
     for name in names {
         let target = Target { place, name: &name };
-        let mut command = target.command(&built, seconds)?;
+        let mut command = target.command(&built, seconds, seed)?;
         let line = shown(&command);
         if let Err(failure) = steps.work(&name, &line, || target.watch(&mut command)) {
             eprintln!("{failure}");
@@ -98,7 +98,7 @@ impl Target<'_> {
         self.place.fuzz().join("artifacts").join(self.name)
     }
 
-    fn command(&self, built: &Path, seconds: u32) -> Result<Command, Failure> {
+    fn command(&self, built: &Path, seconds: u32, seed: Option<u32>) -> Result<Command, Failure> {
         for folder in [self.found(), self.artifacts()] {
             fs::create_dir_all(&folder).map_err(|error| Failure::io("make the folder", &folder, &error))?;
         }
@@ -111,6 +111,7 @@ impl Target<'_> {
         }
         // No end in seconds is no end at all, for libFuzzer; no runs are a replay.
         command.arg(if seconds == 0 { "-runs=0".to_owned() } else { format!("-max_total_time={seconds}") });
+        command.args(seed.map(|seed| format!("-seed={seed}")));
         command.args([
             format!("-timeout={HANG_SECONDS}"),
             format!("-rss_limit_mb={MEMORY_MIB}"),
@@ -147,6 +148,10 @@ impl Target<'_> {
         let Some(input) = told.failing else {
             return Err(Failure::new(format!("the target {name} ended with {status}, and kept no input")));
         };
+        if let Ok(bytes) = fs::read(self.place.fuzz().join(&input)) {
+            // Where only the log of a run is left, the input can be taken from there.
+            eprintln!("    the input: b\"{}\"", bytes.escape_ascii());
+        }
         Err(Failure::new(format!("the target {name} fails with fuzz/{input}")).help(format!(
             "keep the input as fuzz/regressions/{name}/<what-it-shows>, and reproduce with `cargo test --no-default-features` in fuzz/"
         )))
@@ -212,10 +217,11 @@ mod tests {
     fn nothing_committed_is_written_to() {
         let place = Place::find().unwrap();
         let target = Target { place: &place, name: "packet_json" };
-        let command = target.command(Path::new("/built"), 0).unwrap();
+        let command = target.command(Path::new("/built"), 0, Some(3)).unwrap();
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         let first_folder = words.iter().find(|word| !word.starts_with('-')).unwrap();
         assert_eq!(first_folder, "target/found/packet_json");
+        assert!(words.iter().any(|word| word == "-seed=3"));
         assert!(words.iter().any(|word| word == "-runs=0") && words.iter().any(|word| word == "corpus/packet_json"));
     }
 }

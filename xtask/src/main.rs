@@ -62,7 +62,7 @@ fn run(task: &Task, place: &Place, steps: &mut Steps) -> Result<(), Failure> {
         Task::Demo => demo::run(place, steps),
         Task::Test { forwarded } => suite::test(place, steps, forwarded),
         Task::Check => suite::check(place, steps),
-        Task::Fuzz { targets, seconds } => fuzz::run(place, steps, targets, *seconds),
+        Task::Fuzz { targets, seconds, seed } => fuzz::run(place, steps, targets, *seconds, *seed),
         Task::Bench { forwarded } => suite::bench(place, steps, forwarded),
         Task::Hostile { forwarded } => suite::hostile(place, steps, forwarded),
         Task::Schemas { check } => suite::schemas(place, steps, *check),

@@ -2,6 +2,7 @@
 //! are [`ChangeSet::to_patch`](crate::ChangeSet::to_patch)'s.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::time::Instant;
 
 use similar::{Algorithm, DiffOp, DiffTag, TextDiff};
@@ -116,7 +117,7 @@ fn lines(out: &mut String, tag: char, lines: &[&str]) -> Option<()> {
 }
 
 /// `first line,lines`; a range without lines is named by the line before it.
-fn range(out: &mut String, range: std::ops::Range<usize>) {
+fn range(out: &mut String, range: Range<usize>) {
     let first = if range.is_empty() { range.start } else { range.start + 1 };
     // Writing to a string does not fail.
     let _ = write!(out, "{first},{}", range.len());
@@ -199,6 +200,8 @@ fn turned(header: &str) -> String {
 /// Goes over the lines of a diff, refusing the first that does not belong.
 fn walk(diff: &str, mut visit: impl FnMut(Line, &str)) -> Result<(), DiffError> {
     let (mut old, mut new) = (0u64, 0u64);
+    // Where the hunk before ends, in lines of each side.
+    let mut ends = (0, 0);
     let mut last = Line::Hunk;
     let mut number = 0;
     for raw in diff.split_inclusive('\n') {
@@ -222,7 +225,14 @@ fn walk(diff: &str, mut visit: impl FnMut(Line, &str)) -> Result<(), DiffError> 
             }
             Some(b'\\') if text == NO_NEWLINE && !matches!(last, Line::Hunk | Line::NoNewline) => Line::NoNewline,
             Some(b'@') if (old, new) == (0, 0) => {
-                (old, new) = header(text).ok_or_else(|| wrong("is not the header of a hunk"))?;
+                let (before, after) = header(text).ok_or_else(|| wrong("is not the header of a hunk"))?;
+                // What lies between two hunks is the same on both sides, so that it is as long.
+                let kept = (before.start.checked_sub(ends.0), after.start.checked_sub(ends.1));
+                if kept.0.is_none() || kept.0 != kept.1 {
+                    return Err(wrong("is not where the hunks before it leave it"));
+                }
+                ends = (before.end, after.end);
+                (old, new) = (before.end - before.start, after.end - after.start);
                 Line::Hunk
             }
             Some(b'@') => return Err(wrong("comes before the hunk is complete")),
@@ -238,19 +248,22 @@ fn walk(diff: &str, mut visit: impl FnMut(Line, &str)) -> Result<(), DiffError> 
     }
 }
 
-/// The number of old and new lines that `@@ -a,b +c,d @@` announces.
-fn header(text: &str) -> Option<(u64, u64)> {
+/// The old and the new lines, counted from 0, that `@@ -a,b +c,d @@` announces.
+fn header(text: &str) -> Option<(Range<u64>, Range<u64>)> {
     let (old, new) = text.strip_prefix("@@ -")?.strip_suffix(" @@")?.split_once(" +")?;
-    let (old, new) = (count(old)?, count(new)?);
-    (old + new > 0).then_some((old, new))
+    let (old, new) = (announced(old)?, announced(new)?);
+    (!old.is_empty() || !new.is_empty()).then_some((old, new))
 }
 
-fn count(range: &str) -> Option<u64> {
+/// What [`range`] writes, read; the last line is a number of 32 bits, as it is for those who read patches.
+fn announced(range: &str) -> Option<Range<u64>> {
     let (first, lines) = range.split_once(',')?;
     let plain = |number: &str| {
-        let digits = !number.is_empty() && number.len() <= 10 && number.bytes().all(|b| b.is_ascii_digit());
-        if digits { number.parse::<u64>().ok() } else { None }
+        let digits = number.bytes().all(|b| b.is_ascii_digit());
+        if digits { number.parse::<u32>().ok().map(u64::from) } else { None }
     };
-    plain(first)?;
-    plain(lines)
+    let (first, lines) = (plain(first)?, plain(lines)?);
+    let start = if lines == 0 { first } else { first.checked_sub(1)? };
+    let end = start + lines;
+    (end <= u64::from(u32::MAX)).then_some(start..end)
 }

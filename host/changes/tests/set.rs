@@ -111,6 +111,35 @@ fn every_rule_is_checked_when_a_set_is_read() {
     }
 }
 
+/// Hunks say where they are in both files, so a header can be wrong on its own.
+#[test]
+fn hunks_are_where_their_headers_say() {
+    let last = u32::MAX;
+    let good = [
+        "@@ -0,0 +1,1 @@\n+a\n".to_owned(),
+        "@@ -1,1 +0,0 @@\n-a\n".to_owned(),
+        "@@ -1,1 +1,2 @@\n-a\n+b\n+c\n@@ -3,1 +4,1 @@\n-a\n+b\n".to_owned(),
+        format!("@@ -{last},1 +{last},1 @@\n-a\n+b\n"),
+    ];
+    for hunks in good {
+        assert!(diff::check(&hunks).is_ok(), "{hunks}");
+    }
+    let header = "line 1 of the diff is not the header of a hunk";
+    let place = "of the diff is not where the hunks before it leave it";
+    let wrong = [
+        ("@@ -0,1 +1,1 @@\n-a\n+b\n".to_owned(), header.to_owned()),
+        ("@@ -1,1 +0,1 @@\n-a\n+b\n".to_owned(), header.to_owned()),
+        (format!("@@ -{last},2 +{last},2 @@\n a\n b\n"), header.to_owned()),
+        ("@@ -4294967296,1 +1,1 @@\n-a\n+b\n".to_owned(), header.to_owned()),
+        ("@@ -1,1 +2,1 @@\n-a\n+b\n".to_owned(), format!("line 1 {place}")),
+        ("@@ -2,1 +2,1 @@\n-a\n+b\n@@ -1,1 +1,1 @@\n-a\n+b\n".to_owned(), format!("line 4 {place}")),
+        ("@@ -1,1 +1,2 @@\n-a\n+b\n+c\n@@ -3,1 +3,1 @@\n-a\n+b\n".to_owned(), format!("line 5 {place}")),
+    ];
+    for (hunks, expected) in wrong {
+        assert_eq!(diff::check(&hunks).expect_err(&hunks).to_string(), expected, "{hunks}");
+    }
+}
+
 fn added(path: String) -> Change {
     let mut set = ChangeSet::from_json(good().to_string().as_bytes()).unwrap();
     Change { path, text: false, diff: None, ..set.changes.swap_remove(0) }
