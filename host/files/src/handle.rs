@@ -38,7 +38,7 @@ impl Folder {
 
 /// `name` below `folder`, which may be the mount itself.
 pub(crate) fn join(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+    if folder.is_empty() { name.to_owned() } else { [folder, name].join("/") }
 }
 
 /// An open regular file.

@@ -3,14 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::OpenOptions;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::lower::Lower;
-use crate::scope::prefix_ends;
 
 /// Bytes of one `.gitignore`. Compiled rules take many times the room of their text, in the host's memory.
 const MAX_GITIGNORE_BYTES: u64 = 64 << 10;
@@ -18,6 +17,10 @@ const MAX_GITIGNORE_BYTES: u64 = 64 << 10;
 const MAX_RULE_BYTES: usize = 512;
 /// Bytes of all `.gitignore` files of one call together.
 const MAX_ALL_BYTES: usize = 256 << 10;
+/// Bytes of the folders that are remembered; what is known of further ones is found anew each time.
+const MAX_FOLDERS_BYTES: usize = 8 << 20;
+/// Bytes that one remembered folder takes besides its path.
+const FOLDER_BYTES: usize = 128;
 /// Unusable files that are named; further ones are counted with the last.
 const MAX_NAMED: usize = 16;
 
@@ -27,18 +30,59 @@ pub(crate) struct Ignores {
     root: Arc<Lower>,
     /// Paths that no `.gitignore` hides, as git has it for tracked files.
     tracked: Arc<BTreeSet<String>>,
-    files: Mutex<HashMap<String, Rules>>,
-    folders: Mutex<HashMap<String, bool>>,
+    /// By folder, what its `.gitignore` says, where it has one; none for a file that is too large or cannot be compiled.
+    files: Mutex<HashMap<String, Option<Arc<Gitignore>>>>,
+    folders: Mutex<Folders>,
     all_bytes: AtomicUsize,
     unusable: Mutex<Vec<String>>,
 }
 
-/// What one folder's `.gitignore` says.
-#[derive(Clone)]
+/// The folders that were asked for. A guest can ask for any number of them, whether or not they exist.
+#[derive(Default)]
+struct Folders {
+    known: HashMap<String, Arc<FolderRules>>,
+    bytes: usize,
+}
+
+/// What is known of one folder.
+struct FolderRules {
+    /// It is excluded, or a folder that it is in.
+    excluded: bool,
+    /// The nearest rules above it.
+    above: Option<Arc<Level>>,
+    /// The nearest rules for what is in it. They are read when something in it is asked for.
+    inside: OnceLock<Option<Arc<Level>>>,
+}
+
+/// The `.gitignore` of one folder, and those of the folders that it is in. A folder without one has no level.
+struct Level {
+    /// Bytes of the folder's path with the slash after it.
+    prefix: usize,
+    /// None for a file that cannot be used.
+    rules: Option<Arc<Gitignore>>,
+    above: Option<Arc<Level>>,
+}
+
+impl Level {
+    /// Whether the nearest file that says anything about `path`, which is in the folder, excludes it.
+    fn excludes(self: &Arc<Self>, path: &str, is_folder: bool) -> bool {
+        let levels = std::iter::successors(Some(self), |level| level.above.as_ref());
+        for Self { prefix, rules, .. } in levels.map(AsRef::as_ref) {
+            let Some(rules) = rules else { return true };
+            let verdict = rules.matched(path.get(*prefix..).unwrap_or(path), is_folder);
+            if !verdict.is_none() {
+                return verdict.is_ignore();
+            }
+        }
+        false
+    }
+}
+
+/// What is read from one folder.
 enum Rules {
-    /// It has none.
+    /// It has no `.gitignore`, or one without rules.
     None,
-    Some(Arc<Gitignore>),
+    Some(Gitignore),
     /// It has one that is too large or cannot be compiled.
     Unusable,
 }
@@ -74,59 +118,73 @@ impl Ignores {
     }
 
     fn excludes(&self, path: &str, is_folder: bool) -> bool {
-        prefix_ends(path).any(|end| {
-            let prefix = path.get(..end).unwrap_or(path);
-            if end < path.len() || is_folder {
-                let known = lock(&self.folders).get(prefix).copied();
-                known.unwrap_or_else(|| {
-                    let hidden = self.hides_entry(prefix, true);
-                    lock(&self.folders).insert(prefix.to_owned(), hidden);
-                    hidden
-                })
-            } else {
-                self.hides_entry(prefix, false)
-            }
-        })
-    }
-
-    /// Whether the nearest `.gitignore` that says anything about `path` excludes it.
-    fn hides_entry(&self, path: &str, is_folder: bool) -> bool {
-        let mut folder = path;
-        while let Some((parent, _)) = folder.rsplit_once('/').or((!folder.is_empty()).then_some(("", ""))) {
-            folder = parent;
-            let rules = match self.rules_of(folder) {
-                Rules::None => continue,
-                Rules::Unusable => return true,
-                Rules::Some(rules) => rules,
-            };
-            let relative = if folder.is_empty() { path } else { path.get(folder.len() + 1..).unwrap_or(path) };
-            let verdict = rules.matched(relative, is_folder);
-            if verdict.is_ignore() {
-                return true;
-            }
-            if verdict.is_whitelist() {
-                return false;
-            }
+        if is_folder {
+            return self.folder(path).excluded;
         }
-        false
+        let parent = parent(path);
+        let folder = self.folder(parent);
+        folder.excluded || self.inside(&folder, parent).is_some_and(|level| level.excludes(path, false))
     }
 
-    fn rules_of(&self, folder: &str) -> Rules {
+    /// What is known of a folder, and of those that it is in.
+    fn folder(&self, path: &str) -> Arc<FolderRules> {
+        if let Some(known) = lock(&self.folders).known.get(path) {
+            return Arc::clone(known);
+        }
+        let (excluded, above) = if path.is_empty() {
+            (false, None)
+        } else {
+            let parent = parent(path);
+            let folder = self.folder(parent);
+            let above = self.inside(&folder, parent);
+            (folder.excluded || above.is_some_and(|level| level.excludes(path, true)), above.cloned())
+        };
+        let folder = Arc::new(FolderRules { excluded, above, inside: OnceLock::new() });
+        let mut folders = lock(&self.folders);
+        let bytes = folders.bytes + path.len() + FOLDER_BYTES;
+        if bytes <= MAX_FOLDERS_BYTES {
+            folders.bytes = bytes;
+            folders.known.insert(path.to_owned(), Arc::clone(&folder));
+        }
+        folder
+    }
+
+    /// The rules for what is in a folder.
+    fn inside<'a>(&self, folder: &'a FolderRules, path: &str) -> Option<&'a Arc<Level>> {
+        let level = folder.inside.get_or_init(|| {
+            let above = folder.above.clone();
+            let Some(rules) = self.file(path) else { return above };
+            let prefix = if path.is_empty() { 0 } else { path.len() + 1 };
+            Some(Arc::new(Level { prefix, rules, above }))
+        });
+        level.as_ref()
+    }
+
+    /// The `.gitignore` of a folder, where it has one.
+    fn file(&self, folder: &str) -> Option<Option<Arc<Gitignore>>> {
         if let Some(known) = lock(&self.files).get(folder) {
-            return known.clone();
+            return Some(known.clone());
         }
         let name = if folder.is_empty() { ".gitignore".into() } else { format!("{folder}/.gitignore") };
-        let rules = self.read_rules(&name);
-        if matches!(rules, Rules::Unusable) {
-            let mut unusable = lock(&self.unusable);
-            if unusable.len() < MAX_NAMED {
-                unusable.push(name);
-            } else if let Some(last) = unusable.last_mut() {
-                *last = "(and more)".into();
+        let rules = match self.read_rules(&name) {
+            Rules::None => return None,
+            Rules::Some(rules) => Some(Arc::new(rules)),
+            Rules::Unusable => {
+                self.note_unusable(name);
+                None
             }
-        }
+        };
         lock(&self.files).insert(folder.to_owned(), rules.clone());
-        rules
+        Some(rules)
+    }
+
+    fn note_unusable(&self, name: String) {
+        let mut unusable = lock(&self.unusable);
+        if unusable.len() < MAX_NAMED {
+            unusable.push(name);
+        } else if let Some(last) = unusable.last_mut() {
+            *last = "(and more)".into();
+        }
     }
 
     fn read_rules(&self, name: &str) -> Rules {
@@ -161,10 +219,15 @@ impl Ignores {
         }
         match builder.build() {
             Ok(rules) if rules.is_empty() => Rules::None,
-            Ok(rules) => Rules::Some(Arc::new(rules)),
+            Ok(rules) => Rules::Some(rules),
             Err(_) => Rules::Unusable,
         }
     }
+}
+
+/// The folder that `path` is in.
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 /// Whether there is no regular file by the name that was opened.
@@ -201,6 +264,39 @@ mod tests {
         assert!(!ignores.hides("src", true));
         assert!(ignores.hides("src/other.rs", false));
         assert!(ignores.hides("srcs", true));
+    }
+
+    #[test]
+    fn the_nearest_rule_decides_and_a_folder_that_is_excluded_stays_so() {
+        let (dir, ignores) = ignores(b"*.log\n/out/\n", &[]);
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::fs::create_dir(dir.path().join("out")).unwrap();
+        std::fs::write(dir.path().join("a/.gitignore"), "!kept.log\n").unwrap();
+        std::fs::write(dir.path().join("a/b/.gitignore"), "kept.*\n").unwrap();
+        std::fs::write(dir.path().join("out/.gitignore"), "!*\n").unwrap();
+        let hidden = ["x.log", "a/x.log", "a/b/kept.log", "a/b/c/kept.txt", "out/x", "out/sub/x"];
+        let shown = ["x", "a/kept.log", "a/c/kept.log", "a/b/x"];
+        assert_eq!(hidden.map(|path| ignores.hides(path, false)), [true; 6]);
+        assert_eq!(shown.map(|path| ignores.hides(path, false)), [false; 4]);
+        assert!(ignores.hides("out", true) && ignores.hides("out/sub", true) && !ignores.hides("a", true));
+    }
+
+    #[test]
+    fn folders_that_are_asked_for_without_end_take_bounded_room_and_rules_stay() {
+        let (dir, ignores) = ignores(b"secret\n", &[]);
+        std::fs::create_dir(dir.path().join("late")).unwrap();
+        std::fs::write(dir.path().join("late/.gitignore"), "x\n".repeat(20_000)).unwrap();
+        let long = "0".repeat(200);
+        for n in 0..30_000 {
+            assert!(!ignores.hides(&format!("{n}{long}/file"), false));
+        }
+        assert!(lock(&ignores.folders).bytes <= MAX_FOLDERS_BYTES);
+        assert!(ignores.hides("never/asked/before/secret", false));
+        // Found anew each time, its text counts once.
+        for _ in 0..50 {
+            assert!(ignores.hides("late/x", false) && !ignores.hides("late/y", false));
+        }
+        assert!(ignores.unusable().is_empty());
     }
 
     #[test]

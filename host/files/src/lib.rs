@@ -46,6 +46,7 @@ mod mount;
 mod mutate;
 mod overlay;
 mod quota;
+mod recent;
 mod scope;
 mod staging;
 mod stat;

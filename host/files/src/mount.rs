@@ -15,6 +15,7 @@ use crate::handle::{Behind, Folder, Opened};
 use crate::lower::Lower;
 use crate::meta::Meta;
 use crate::overlay::{Base, Content, FileNode, Node, Overlay};
+use crate::recent::Recent;
 use crate::scope::Scope;
 use crate::staging::Staged;
 use crate::walk::{Entry, Found, FoundFile};
@@ -39,6 +40,8 @@ pub(crate) struct Mount {
     /// The folder of the real tree that a path was last walked through. A role that reads a folder reads many of its files;
     /// it is as if it held the folder open.
     pub near: Mutex<Option<Folder>>,
+    /// The file of the real tree that was looked at last.
+    pub recent: Recent,
     pub stop: Stop,
 }
 

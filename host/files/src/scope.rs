@@ -267,6 +267,9 @@ pub(crate) struct Scope {
     used: Mutex<Used>,
     /// The folder that was last found not to be denied, nor any that it is in.
     clear: Mutex<String>,
+    /// The file that was last found to exist for the role. One name is asked for several times in a row, by the listing that
+    /// gives it and by each call that uses it, and the answer is the same for the whole call.
+    shown: Mutex<String>,
     /// Everything below the mount may be written.
     all_writable: bool,
 }
@@ -279,6 +282,7 @@ impl Scope {
             ignores: None,
             used: Mutex::default(),
             clear: Mutex::default(),
+            shown: Mutex::default(),
             all_writable: false,
         }
     }
@@ -302,6 +306,7 @@ impl Scope {
             ignores,
             used: Mutex::default(),
             clear: Mutex::default(),
+            shown: Mutex::default(),
             all_writable: false,
         })
     }
@@ -355,8 +360,14 @@ impl Scope {
 
     /// Whether the file `path` (relative, `/` between names) exists for the role.
     pub(crate) fn file(&self, path: &str) -> Result<(), Hidden> {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if !path.is_empty() && *shown == path {
+            return Ok(());
+        }
         self.granted(|layer| layer.matches(path))?;
-        self.not_hidden(path, false)
+        self.not_hidden(path, false)?;
+        path.clone_into(&mut shown);
+        Ok(())
     }
 
     /// Whether the folder `path` exists for the role: whether anything below it could. The mount itself always does, and so

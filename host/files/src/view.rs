@@ -13,6 +13,7 @@ use crate::mount::{Mount, Stop};
 use crate::mutate::ends_in_dot;
 use crate::overlay::{Content, FileNode, Overlay};
 use crate::quota::Quota;
+use crate::recent::Recent;
 use crate::scope::{FolderUse, GlobLayer, Hidden, RuleCache, Scope};
 use crate::staging::Staging;
 use crate::stat::Stat;
@@ -66,6 +67,7 @@ impl FileView {
                 overlay,
                 aliases: Aliases::default(),
                 near: Mutex::default(),
+                recent: Recent::default(),
                 stop,
             });
         };
@@ -153,7 +155,9 @@ impl FileView {
         }
         let must_make = how.create && how.exclusive;
         let follow = how.follow && !must_make;
-        let target = self.walk(from, path, follow, Asked::to(how.write || how.truncate || how.create))?;
+        let asked = Asked::to(how.write || how.truncate || how.create);
+        let walked = self.mount(from).walk_to_open(from, path, follow);
+        let target = self.or_denied(from.mount, asked, walked)?;
         let writes = how.write || how.truncate;
         let entry = match target {
             Target::Entry(entry) if !matches!(entry.found, Found::Folder(_)) => entry,

@@ -37,6 +37,8 @@ pub(crate) enum Target {
 enum Last {
     /// It is followed.
     Followed,
+    /// It is followed, and what it leads to is opened next.
+    Opened,
     /// It is the entry; with a slash after it, it is followed.
     Looked,
     /// It is the entry, since nothing is made, moved or removed through a link.
@@ -49,7 +51,7 @@ enum Last {
 impl Last {
     fn follows(self, must_be_folder: bool) -> bool {
         match self {
-            Self::Followed => true,
+            Self::Followed | Self::Opened => true,
             Self::Looked => must_be_folder,
             Self::Changed { .. } => false,
         }
@@ -145,6 +147,11 @@ impl Mount {
         self.walk_as(base, path, if follow { Last::Followed } else { Last::Looked })
     }
 
+    /// As [`Self::walk`], to what is opened next.
+    pub(crate) fn walk_to_open(&self, base: &Folder, path: &str, follow: bool) -> Result<Target, Stumble> {
+        self.walk_as(base, path, if follow { Last::Opened } else { Last::Looked })
+    }
+
     /// Walks `path` to where something is to be made, moved or removed: through no link at the end. With `as_folder`, a
     /// name that a folder could have is nothing where a hidden file has it: the overlay covers it, and nothing is told.
     pub(crate) fn walk_to(&self, base: &Folder, path: &str, as_folder: bool) -> Result<Target, Stumble> {
@@ -197,7 +204,8 @@ impl Mount {
                 self.scope.folder(&here).or_else(|_| self.scope.anything(&here))
             };
             exists.map_err(hidden(here.as_str()))?;
-            let found = self.look(parent, &name, &here);
+            let is_opened = last && matches!(how, Last::Opened);
+            let found = self.look_at(parent, &name, &here, is_opened);
             match found {
                 Ok(Found::Link(_)) if !last || how.follows(must_be_folder) => {
                     if !follow_links {
@@ -313,6 +321,11 @@ impl Mount {
     /// What is at one name in a folder, whether or not it exists for the role. What is neither file, folder nor link is
     /// refused.
     pub(crate) fn look(&self, parent: &Folder, name: &str, path: &str) -> Result<Found, Stumble> {
+        self.look_at(parent, name, path, false)
+    }
+
+    /// As [`Self::look`]. For what `is_opened` next, a look of just now counts.
+    fn look_at(&self, parent: &Folder, name: &str, path: &str, is_opened: bool) -> Result<Found, Stumble> {
         match self.overlay.as_ref().and_then(|overlay| overlay.get(path)) {
             Some(Node::Gone) => return Ok(Found::Nothing),
             Some(Node::Folder { made, mode }) => {
@@ -322,6 +335,9 @@ impl Mount {
             None => {}
         }
         let Some(lower) = &parent.lower else { return Ok(Found::Nothing) };
+        if let Some(meta) = is_opened.then(|| self.recent.at(path)).flatten() {
+            return Ok(Found::File(FoundFile::Lower(meta)));
+        }
         let dir = lower.dir()?;
         let meta = match Meta::at(dir, name) {
             Ok(meta) => meta,
@@ -334,6 +350,7 @@ impl Mount {
         if meta.is_dir() {
             Ok(Found::Folder(FoundFolder::Lower(meta)))
         } else if meta.is_file() {
+            self.recent.note(path, meta);
             Ok(Found::File(FoundFile::Lower(meta)))
         } else if meta.is_link() {
             Ok(Found::Link(meta))

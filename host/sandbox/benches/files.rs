@@ -43,9 +43,11 @@ const MIN_THROUGHPUT: f64 = 0.6;
 fn main() {
     let folders = tempfile::tempdir().unwrap();
     let bench = Bench::new(folders.path());
-    if std::env::args().any(|argument| argument == "--profile") {
-        // The sandbox alone, again and again, for a profiler to look at.
-        (0..PROFILED).for_each(|_| drop(bench.sandboxed("tree /workspace/tree")));
+    let profiled = std::env::args().skip_while(|argument| argument != "--profile").nth(1);
+    if let Some(what) = profiled {
+        // The sandbox alone, again and again, for a profiler to look at: `--profile tree` or `--profile large`.
+        let goal = if what == "large" { "stream /workspace/large" } else { "tree /workspace/tree" };
+        (0..PROFILED).for_each(|_| drop(bench.sandboxed(goal)));
         return;
     }
     let tree = bench.measure("tree /workspace/tree", TURNS);

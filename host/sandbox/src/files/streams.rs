@@ -20,6 +20,7 @@ impl Pollable for FileInput {
     async fn ready(&mut self) {}
 }
 
+#[wasmtime_wasi::async_trait]
 impl InputStream for FileInput {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
         if size == 0 {
@@ -31,6 +32,11 @@ impl InputStream for FileInput {
         }
         self.position += bytes.len() as u64;
         Ok(bytes.into())
+    }
+
+    // It is always ready: what reads a file to its end is spared a future for each part.
+    async fn blocking_read(&mut self, size: usize) -> StreamResult<Bytes> {
+        self.read(size)
     }
 }
 

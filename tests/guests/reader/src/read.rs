@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes of a buffer that a large file is read through.
-const BUFFER: usize = 64 << 10;
+const BUFFER: usize = 256 << 10;
 
 /// `tree <folder>`: every file below it. `stream <file>`: one file from its beginning to its end. Says how many files and
 /// bytes that were.
