@@ -15,7 +15,7 @@ use crate::setup;
 use crate::steps::{Failure, Steps, answer, seconds, shown};
 use crate::suite;
 
-/// What the demonstration asks. It has words for each of the three roles that ship.
+/// What the demonstration asks. It has words for the librarian, security and review.
 const PROMPT: &str = "find where orders are exported and payments are made, check the security of the code (secrets, dangerous calls, CI), and review the pending change before it is merged";
 
 /// So many planted faults must be named, with the right file and line, for the demonstration to pass.

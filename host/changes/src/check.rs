@@ -1,6 +1,7 @@
 //! The first step of an apply: is the tree what the change set was made from?
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use brain_packet::Digest;
 
@@ -8,11 +9,11 @@ use crate::change::Folder;
 use crate::error::{ApplyError, Failure};
 use crate::intent::IntentId;
 use crate::path::{ancestors, split};
-use crate::plan::{Plan, Target, state_of};
+use crate::plan::{Plan, Target, state_of, targets};
 use crate::set::ChangeSet;
 use crate::state::{Conflict, State};
-use crate::tree::{Identity, Tree};
-use crate::watch::{Step, Watch};
+use crate::tree::{Entry, Identity, Tree};
+use crate::watch::{Step, Unwatched, Watch};
 
 /// Most entries that are looked at in a folder whose place a file takes.
 const MAX_ENTRIES: usize = crate::set::MAX_CHANGES + crate::set::MAX_FOLDERS;
@@ -24,6 +25,42 @@ pub(crate) struct Checked<'s> {
     pub(crate) identities: BTreeMap<&'s str, Identity>,
 }
 
+/// In what the tree at `root` differs from what `set` was made from: every path that would be in the way of applying it,
+/// sorted. Touches nothing, and asks for no permission to.
+///
+/// A set that takes back what was applied tells, by being without conflict, that the tree is as that apply left it. Of folders
+/// alone that says little, since one that is there already, or gone already, is in nobody's way: [`is_base()`] looks at them too.
+///
+/// # Errors
+/// The set breaks a rule, or the root cannot be opened.
+pub fn conflicts(set: &ChangeSet, root: &Path) -> Result<Vec<Conflict>, ApplyError> {
+    set.check()?;
+    let tree = Tree::open(root).map_err(|source| ApplyError::Root { root: root.to_owned(), source })?;
+    let targets = targets(set);
+    let mut check = Check::new(&tree, set, &targets);
+    check.files(&mut Unwatched)?;
+    check.folders_added(&set.folders_added);
+    check.folders_removed(&set.folders_removed);
+    Ok(check.conflicts.into_values().collect())
+}
+
+/// Whether the tree at `root` is what `set` was made from. Where a set has no files, its folders have to tell: those that it
+/// removes are there, and those that it adds are not.
+///
+/// # Errors
+/// As [`conflicts()`].
+pub fn is_base(set: &ChangeSet, root: &Path) -> Result<bool, ApplyError> {
+    if !conflicts(set, root)?.is_empty() {
+        return Ok(false);
+    }
+    if !set.changes.is_empty() {
+        return Ok(true);
+    }
+    let tree = Tree::open(root).map_err(|source| ApplyError::Root { root: root.to_owned(), source })?;
+    let is_there = |folder: &Folder| tree.folder_mode(&folder.path).is_ok();
+    Ok(set.folders_removed.iter().all(is_there) && !set.folders_added.iter().any(is_there))
+}
+
 /// Compares every path that the set touches, and plans. Touches nothing.
 pub(crate) fn check<'s>(
     tree: &Tree,
@@ -32,25 +69,14 @@ pub(crate) fn check<'s>(
     targets: &BTreeMap<&'s str, Target<'s>>,
     watch: &mut dyn Watch,
 ) -> Result<Checked<'s>, ApplyError> {
-    let mut check = Check {
-        tree,
-        targets,
-        added: set.folders_added.iter().map(|folder| folder.path.as_str()).collect(),
-        removed: set.folders_removed.iter().map(|folder| folder.path.as_str()).collect(),
-        conflicts: BTreeMap::new(),
-        identities: BTreeMap::new(),
-    };
-    let stopped = |path: &str, source| ApplyError::before(Failure { action: "look at", path: path.to_owned(), source });
-    for (path, target) in targets {
-        watch.before(Step::Check(path)).map_err(|e| stopped(path, e))?;
-        check.file(path, target);
-    }
+    let mut check = Check::new(tree, set, targets);
+    check.files(watch)?;
     let (early, late) = check.folders_added(&set.folders_added);
     let removed = check.folders_removed(&set.folders_removed);
     if !check.conflicts.is_empty() {
         return Err(ApplyError::Conflict { conflicts: check.conflicts.into_values().collect(), left: Vec::new() });
     }
-    check.may_change(&removed)?;
+    check.may_change(&removed, &set.folders_added)?;
     let id = IntentId::fresh();
     let mut plan = Plan { id, set: digest, early, late, removed, temps: Vec::new() };
     plan.temps = plan.temp_paths(set);
@@ -67,7 +93,28 @@ struct Check<'c, 's> {
     identities: BTreeMap<&'s str, Identity>,
 }
 
-impl<'s> Check<'_, 's> {
+impl<'c, 's> Check<'c, 's> {
+    fn new(tree: &'c Tree, set: &'s ChangeSet, targets: &'c BTreeMap<&'s str, Target<'s>>) -> Self {
+        Self {
+            tree,
+            targets,
+            added: set.folders_added.iter().map(|folder| folder.path.as_str()).collect(),
+            removed: set.folders_removed.iter().map(|folder| folder.path.as_str()).collect(),
+            conflicts: BTreeMap::new(),
+            identities: BTreeMap::new(),
+        }
+    }
+
+    fn files(&mut self, watch: &mut dyn Watch) -> Result<(), ApplyError> {
+        for (path, target) in self.targets {
+            watch.before(Step::Check(path)).map_err(|source| {
+                ApplyError::before(Failure { action: "look at", path: (*path).to_owned(), source })
+            })?;
+            self.file(path, target);
+        }
+        Ok(())
+    }
+
     fn conflict(&mut self, path: &str, expected: State, found: State) {
         let conflict = Conflict { path: path.to_owned(), expected, found };
         self.conflicts.entry(path.to_owned()).or_insert(conflict);
@@ -123,6 +170,14 @@ impl<'s> Check<'_, 's> {
             return self.conflict(path, State::Missing, State::Folder);
         }
         for entry in entries {
+            let entry = match entry {
+                Entry::Path(path) => path,
+                // No change is about a name that is not text, so it stays.
+                Entry::NotText { shown, is } => {
+                    self.conflict(&shown, State::Missing, is);
+                    continue;
+                }
+            };
             let goes = self.targets.get(entry.as_str()).is_some_and(|t| t.base.is_some() && t.new.is_none());
             if self.removed.contains(entry.as_str()) {
                 self.must_empty(&entry);
@@ -170,15 +225,14 @@ impl<'s> Check<'_, 's> {
         removed
     }
 
-    /// Whether names may change wherever files and folders go; where something is made, making it will tell.
-    fn may_change(&self, removed: &[Folder]) -> Result<(), ApplyError> {
-        let folders: BTreeSet<&str> = self
-            .identities
-            .keys()
-            .copied()
-            .chain(removed.iter().map(|f| f.path.as_str()))
-            .map(|p| split(p).0)
-            .collect();
+    /// Whether names may change wherever files and folders come and go.
+    fn may_change(&self, removed: &[Folder], added: &[Folder]) -> Result<(), ApplyError> {
+        let going = self.identities.keys().copied().chain(removed.iter().map(|folder| folder.path.as_str()));
+        let mut folders: BTreeSet<&str> = going.map(|path| split(path).0).collect();
+        let coming = self.targets.iter().filter(|(_, target)| target.new.is_some()).map(|(path, _)| *path);
+        let above: BTreeSet<&str> =
+            coming.chain(added.iter().map(|folder| folder.path.as_str())).map(|path| split(path).0).collect();
+        folders.extend(above.into_iter().map(|folder| self.nearest(folder)));
         for folder in folders {
             self.tree.may_change(folder).map_err(|source| {
                 ApplyError::before(Failure { action: "change what is in the folder", path: folder.to_owned(), source })
@@ -190,5 +244,12 @@ impl<'s> Check<'_, 's> {
             })?;
         }
         Ok(())
+    }
+    /// `folder`, or the nearest one above it that is there: where it will be made.
+    fn nearest<'p>(&self, mut folder: &'p str) -> &'p str {
+        while !folder.is_empty() && self.tree.folder_mode(folder).is_err() {
+            folder = split(folder).0;
+        }
+        folder
     }
 }

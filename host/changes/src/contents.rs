@@ -6,12 +6,17 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use brain_packet::Digest;
+use rustix::fs::FlockOperation;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ContentsError;
 
 /// Largest content, in bytes.
 pub const MAX_CONTENT_BYTES: u64 = 1024 * 1024 * 1024;
+/// Beginning of the name of a content that is being written.
+const NEW: &str = ".put-";
+/// Most names that one [sweep](Contents::sweep) looks at.
+const MAX_SWEPT: usize = 1 << 16;
 /// How much is copied at a time, in bytes.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -62,8 +67,10 @@ impl Contents {
         seen: &mut dyn FnMut(&[u8]),
     ) -> Result<(Digest, u64), ContentsError> {
         let failed = |action| move |source| ContentsError::Io { action, path: self.folder.clone(), source };
+        // Held while there is a file that has not got its name: whoever sweeps sees that somebody is at work.
+        let _at_work = self.hold(FlockOperation::LockShared);
         let mut file = tempfile::Builder::new()
-            .prefix(".put-")
+            .prefix(NEW)
             .tempfile_in(&self.folder)
             .map_err(failed("make a file in the folder"))?;
         let (digest, bytes) = copy_hashed(reader, self.limit, &mut |chunk| {
@@ -133,6 +140,27 @@ impl Contents {
             self.open_file(digest)?.sync_all().map_err(failed(&self.path(digest)))?;
         }
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed(&self.folder))
+    }
+
+    /// Removes what processes left that were killed while they wrote a content, and says how many files that was. Where another
+    /// process is writing one, nothing is removed: that may be its own.
+    ///
+    /// # Errors
+    /// If the folder cannot be listed. That it is not there is no error, nor what cannot be removed: it is in nobody's way.
+    pub fn sweep(folder: &Path) -> io::Result<usize> {
+        let swept = Self { folder: folder.to_owned(), limit: 0 };
+        let Some(_alone) = swept.hold(FlockOperation::NonBlockingLockExclusive) else { return Ok(0) };
+        let entries = fs::read_dir(folder)?.take(MAX_SWEPT).flatten();
+        let left = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(NEW.as_bytes()));
+        Ok(left.filter(|entry| fs::remove_file(entry.path()).is_ok()).count())
+    }
+
+    /// The folder, locked until it is dropped. None where that is not to be had: a file system may have no locks, and then nothing
+    /// is ever swept.
+    fn hold(&self, how: FlockOperation) -> Option<File> {
+        let folder = File::open(&self.folder).ok()?;
+        rustix::fs::flock(&folder, how).ok()?;
+        Some(folder)
     }
 
     fn path(&self, digest: &Digest) -> PathBuf {

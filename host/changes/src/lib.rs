@@ -48,6 +48,7 @@ pub mod watch;
 pub use apply::{Applied, apply, apply_watched};
 pub use build::{Builder, DIFF_TIME, Side};
 pub use change::{Change, ChangeKind, Folder, MODE_BITS, new_file_mode, new_folder_mode};
+pub use check::{conflicts, is_base};
 pub use contents::{Contents, MAX_CONTENT_BYTES};
 pub use diff::{DiffError, MAX_DIFF_BYTES, MAX_DIFF_INPUT_BYTES};
 pub use error::{ApplyError, BuildError, ContentsError, Failure, SetError};

@@ -50,6 +50,20 @@ impl Identity {
     }
 }
 
+/// What is in a folder.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Entry {
+    /// Something at this path of the tree.
+    Path(String),
+    /// Something whose name is not UTF-8.
+    NotText {
+        /// Its path, with escapes such as `\xff` for what is not ASCII in the name.
+        shown: String,
+        /// What it is.
+        is: State,
+    },
+}
+
 /// Why a folder was not reached.
 #[derive(Debug)]
 pub(crate) enum Walk {
@@ -143,13 +157,21 @@ impl Tree {
     }
 
     /// The paths in the folder at `path`, at most `limit` of them.
-    pub(crate) fn entries(&self, path: &str, limit: usize) -> io::Result<Vec<String>> {
+    pub(crate) fn entries(&self, path: &str, limit: usize) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        for entry in rustix::fs::Dir::read_from(self.folder(path)?)? {
+        let folder = self.folder(path)?;
+        for entry in rustix::fs::Dir::read_from(&folder)? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy();
-            if name != "." && name != ".." {
-                entries.push(join(path, &name));
+            match entry.file_name().to_str() {
+                Ok("." | "..") => {}
+                Ok(name) => entries.push(Entry::Path(join(path, name))),
+                // Read as text with replacements, it could be the name of another file.
+                Err(_) => {
+                    let stat = rustix::fs::statat(&folder, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW);
+                    let is = stat.map_or(State::Missing, |stat| roughly(&stat));
+                    let shown = join(path, &entry.file_name().to_bytes().escape_ascii().to_string());
+                    entries.push(Entry::NotText { shown, is });
+                }
             }
             if entries.len() >= limit {
                 break;

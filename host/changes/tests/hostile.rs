@@ -406,17 +406,81 @@ fn folders_and_files_without_permission() {
         set_mode(&place.root.join(path), 0o755);
         assert_same(&read_tree(&place.root), &small().0, path);
     }
-    // Only new files: making the first one tells.
+    // Only new files, and one in a folder that is new too.
     let (place, ..) = prepared();
     let mut builder = Builder::new(&place.contents);
     builder.added("first", Side::new(0o644, &b"1"[..])).unwrap();
     builder.added("src/second", Side::new(0o644, &b"2"[..])).unwrap();
+    builder.folder_added("src/folder", 0o755).unwrap();
+    builder.added("src/folder/third", Side::new(0o644, &b"3"[..])).unwrap();
     let set = builder.finish().unwrap();
     set_mode(&place.root.join("src"), 0o555);
-    let result = unprivileged(|| apply(&set, &place.root, &place.contents, &mut MemoryLog::default()));
-    assert!(matches!(result, Err(ApplyError::Permission { source: Failure { path, .. }, .. }) if path == "src/second"));
+    let mut log = MemoryLog::default();
+    let result = unprivileged(|| apply(&set, &place.root, &place.contents, &mut log));
+    assert!(matches!(result, Err(ApplyError::Permission { source: Failure { path, .. }, .. }) if path == "src"));
+    assert_eq!(log, MemoryLog::default(), "found before anything was written down");
     set_mode(&place.root.join("src"), 0o755);
-    assert_same(&read_tree(&place.root), &small().0, "the first is taken back");
+    assert_same(&read_tree(&place.root), &small().0, "nothing is made");
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_taken_for_no_other() {
+    use std::os::unix::ffi::OsStrExt;
+    let replaced = "a/x\u{fffd}";
+    let before = model(&[("a", folder(0o755)), (replaced, file("known", 0o644))]);
+    let after = model(&[("a", file("a file by now", 0o644))]);
+    let place = place(&before);
+    let set = between(&before, &after, &[], &place.contents);
+    let odd = place.root.join("a").join(std::ffi::OsStr::from_bytes(b"x\xff"));
+    fs::write(&odd, "theirs").unwrap();
+    let found = conflicts(apply(&set, &place.root, &place.contents, &mut MemoryLog::default()).unwrap_err());
+    assert_eq!((found.len(), found[0].path.as_str(), &found[0].found), (1, r"a/x\xff", &State::SomeFile));
+    assert_eq!(fs::read(&odd).unwrap(), b"theirs");
+    fs::remove_file(&odd).unwrap();
+    let _ = apply(&set, &place.root, &place.contents, &mut MemoryLog::default()).unwrap();
+    assert_same(&read_tree(&place.root), &after, "without it");
+}
+
+#[test]
+fn a_tree_says_whether_it_is_what_a_set_was_made_from() {
+    let (place, set, ..) = prepared();
+    let of = |set: &ChangeSet| brain_changes::is_base(set, &place.root).unwrap();
+    assert!(of(&set) && !of(&set.inverse()));
+    let applied = apply(&set, &place.root, &place.contents, &mut MemoryLog::default()).unwrap();
+    assert!(!of(&set) && of(&applied.undo));
+    // Of folders alone, nothing is ever in the way.
+    let mut folders = Builder::new(&place.contents);
+    folders.folder_added("only", 0o755).unwrap();
+    let folders = folders.finish().unwrap();
+    assert!(of(&folders) && !of(&folders.inverse()));
+    fs::create_dir(place.root.join("only")).unwrap();
+    assert!(!of(&folders) && of(&folders.inverse()));
+}
+
+#[test]
+fn what_a_killed_process_left_among_the_contents_is_swept_unless_somebody_is_writing() {
+    let (place, ..) = prepared();
+    let folder = place.contents.folder();
+    let kept = place.contents.put(&mut &b"kept"[..]).unwrap();
+    let before = fs::read_dir(folder).unwrap().count();
+    for name in [".put-abc", ".put-"] {
+        fs::write(folder.join(name), "torn").unwrap();
+    }
+    /// A content of which the middle is a moment at which others sweep.
+    struct Sweeps<'p>(&'p Path, Option<usize>);
+    impl io::Read for Sweeps<'_> {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            self.1 = Some(Contents::sweep(self.0)?);
+            Ok(0)
+        }
+    }
+    let mut writing = Sweeps(folder, None);
+    place.contents.put(&mut writing).unwrap();
+    assert_eq!(writing.1, Some(0), "somebody is writing");
+    assert_eq!(Contents::sweep(folder).unwrap(), 2);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), before + 1);
+    place.contents.read(&kept).unwrap();
+    assert_eq!(Contents::sweep(&folder.join("nowhere")).unwrap(), 0);
 }
 
 #[test]

@@ -75,13 +75,26 @@ pub struct OutputError {
 
 /// Prints to standard output. A reader that has gone away (`brain … | head`) is no error.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes()).map(|_| ())
+}
+
+/// Prints to standard output, and tells whether anybody reads it.
+pub fn print_bytes(bytes: &[u8]) -> Result<Reader, Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(source) if source.kind() != ErrorKind::BrokenPipe => {
-            Err(Failure::new(OutputError { what: "the output".into(), source }))
-        }
-        _ => Ok(()),
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(Reader::Listens),
+        Err(source) if source.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(source) => Err(Failure::new(OutputError { what: "the output".into(), source })),
     }
+}
+
+/// Whether somebody reads what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// As far as can be told.
+    Listens,
+    /// No more: what else would be printed is for nobody.
+    Gone,
 }
 
 /// Prints a value as JSON.
@@ -89,6 +102,13 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|e| Failure::new(OutputError { what: "the output".into(), source: e.into() }))?;
     print(&format!("{}\n", harmless_json(&text)))
+}
+
+/// A value as harmless JSON on one line.
+pub fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|e| Failure::new(OutputError { what: "the output".into(), source: e.into() }))?;
+    Ok(format!("{}\n", harmless_json(&text)))
 }
 
 /// JSON that says the same and that a terminal cannot obey: what lies outside of ASCII and is hidden is inside of a string,

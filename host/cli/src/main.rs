@@ -22,15 +22,17 @@ fn main() -> ExitCode {
     commands::recover::recover(&args);
     let done = match &args.command {
         Command::Run(run) => commands::run::run(&args.place, run),
+        Command::Plan(plan) => commands::plan::plan(&args.place, plan),
         Command::Role { command } => commands::role::role(&args.place, command),
-        Command::Sessions { command } => commands::sessions::sessions(&args.place, command.as_ref()),
+        Command::Sessions { command, list } => commands::sessions::sessions(&args.place, command.as_ref(), list),
         Command::Diff(diff) => commands::changes::diff(&args.place, diff),
         Command::Apply(apply) => commands::changes::apply(&args.place, apply, ApplyDirection::Apply),
         Command::Undo(undo) => commands::changes::apply(&args.place, undo, ApplyDirection::Undo),
         Command::Receipt { which, json } => commands::receipt::receipt(&args.place, which, *json),
+        Command::Usage(usage) => commands::usage::usage(&args.place, usage),
         Command::Grants { command } => commands::grants::grants(&args.place, command),
         Command::Doctor { json } => commands::doctor::doctor(&args.place, *json),
-        Command::Schema { out } => commands::schema::schema(out),
+        Command::Schema { name, out } => commands::schema::schema(name.as_deref(), out.as_deref()),
     };
     match done {
         Ok(exit) => exit.into(),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use brain_orchestrator::{Catalogue, Config, Orchestrator, RunError, open_project};
+use brain_orchestrator::{Catalogue, Config, Mode, Orchestrator, RunError, open_project};
 use brain_sandbox::{CancelToken, Sandbox, SandboxConfig};
 use miette::Diagnostic;
 
@@ -19,6 +19,12 @@ const GRACE: Duration = Duration::from_secs(5);
 #[diagnostic(code("cli.roles"), help("give --roles a folder that holds one folder for each role, with its role.toml"))]
 struct NoFolder(PathBuf);
 
+/// A folder of roles that was named is a role's own.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{} is the folder of one role, and no folder of role folders", .0.display())]
+#[diagnostic(code("cli.roles"), help("give --roles the folder that it lies in"))]
+struct RoleFolder(PathBuf);
+
 /// There is no home folder to keep state in.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("there is no place for sessions and caches: neither BRAIN_HOME nor HOME is set")]
@@ -31,6 +37,7 @@ impl PlaceArgs {
         let home = self
             .home
             .clone()
+            .or_else(|| std::env::var_os("BRAIN_HOME").map(PathBuf::from))
             .filter(|home| !home.as_os_str().is_empty())
             .or_else(|| {
                 std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".brain"))
@@ -44,6 +51,9 @@ impl PlaceArgs {
         let home = self.home()?;
         if let Some(folder) = self.roles.iter().find(|folder| !folder.is_dir()) {
             return Err(Failure { error: Box::new(NoFolder(folder.clone())), exit: Exit::Usage });
+        }
+        if let Some(folder) = self.roles.iter().find(|folder| folder.join("role.toml").is_file()) {
+            return Err(Failure { error: Box::new(RoleFolder(folder.clone())), exit: Exit::Usage });
         }
         Ok(Catalogue::find(&Catalogue::folders(&self.roles, &home), &home))
     }
@@ -73,6 +83,14 @@ impl PlaceArgs {
                 std::process::exit(Exit::Interrupted as i32);
             });
         });
-        Ok(Orchestrator { sandbox: self.sandbox()?, catalogue: self.catalogue()?, config, home, project, cancel })
+        Ok(Orchestrator {
+            sandbox: self.sandbox()?,
+            catalogue: self.catalogue()?,
+            config,
+            home,
+            project,
+            mode: Mode::default(),
+            cancel,
+        })
     }
 }

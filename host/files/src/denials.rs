@@ -112,6 +112,10 @@ fn explain(asked: Asked, refused: &Refused) -> (String, Option<String>) {
         Why::Outside => ("it leads out of the granted folder".into(), None),
         Why::Special => ("it is neither a regular file nor a folder".into(), None),
         Why::Link => ("it is a symbolic link, which no role removes or moves".into(), None),
+        Why::SpecialMode => (
+            "it has a set-user-id, set-group-id or sticky bit, and no role changes, moves or removes such a file".into(),
+            None,
+        ),
     }
 }
 

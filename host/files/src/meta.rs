@@ -50,6 +50,11 @@ impl Meta {
         self.0.st_mode & 0o777
     }
 
+    /// Whether it has a set-user-id, set-group-id or sticky bit.
+    pub(crate) fn is_special(&self) -> bool {
+        self.0.st_mode & 0o7000 != 0
+    }
+
     /// Names.
     #[allow(clippy::useless_conversion, reason = "its width is another on other systems")]
     pub(crate) fn links(&self) -> u64 {

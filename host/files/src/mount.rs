@@ -139,6 +139,10 @@ impl Mount {
         if meta.len() > MAX_FILE_BYTES {
             return Err(ErrorCode::FileTooLarge.into());
         }
+        // A change would be refused when it is applied: whoever replaces such a file takes more than its content away.
+        if is_new && meta.is_special() {
+            return Err(ErrorCode::NotPermitted.into());
+        }
         let mode = meta.mode();
         let (digest, bytes) = self.copy(&mut file, to.as_deref_mut())?;
         if let Some(copy) = to {

@@ -99,6 +99,7 @@ impl FileView {
             Found::File(_) if entry.must_be_folder => return Err(ErrorCode::NotDirectory.into()),
             Found::File(_) => {}
         }
+        self.check_mode(from.mount, &entry)?;
         self.take_file_away(from.mount, &entry)
     }
 
@@ -156,6 +157,8 @@ impl FileView {
         if source.path == target.path {
             return Ok(());
         }
+        self.check_mode(mount, source)?;
+        self.check_mode(mount, target)?;
         // What can fail comes first. A file that is covered and stays where it is does no harm.
         let at = self.mount_mut(mount);
         at.cover(source, None)?;
@@ -213,6 +216,7 @@ impl FileView {
             check_length(&to)?;
             self.check_writable(mount, &entry.path, is_folder)?;
             self.check_writable(mount, &to, is_folder)?;
+            self.check_mode(mount, entry)?;
         }
         // What can fail comes first: a file that is covered and stays where it is does no harm.
         let files = moved.iter().filter(|moved| matches!(moved.entry.found, Found::File(_)));
@@ -322,6 +326,7 @@ impl FileView {
             Found::Folder(_) => Err(ErrorCode::Unsupported.into()),
             Found::Link(_) => Err(self.link_stays(from.mount, &entry)),
             Found::File(_) => {
+                self.check_mode(from.mount, &entry)?;
                 let (file, _) = self.mount_mut(from.mount).stage(&entry, true)?;
                 set_times(&file, accessed, modified)
             }
@@ -350,6 +355,17 @@ impl FileView {
     fn link_stays(&mut self, mount: usize, entry: &Entry) -> Fault {
         self.denied(mount, Asked::Write, refused(entry.path.as_str(), Why::Link));
         ErrorCode::NotPermitted.into()
+    }
+
+    /// A file of the real tree with a set-user-id, set-group-id or sticky bit stays as it is.
+    pub(crate) fn check_mode(&mut self, mount: usize, entry: &Entry) -> FileResult<()> {
+        match &entry.found {
+            Found::File(FoundFile::Lower(meta)) if meta.is_special() => {
+                self.denied(mount, Asked::Write, refused(entry.path.as_str(), Why::SpecialMode));
+                Err(ErrorCode::NotPermitted.into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Whether both are the same object.

@@ -187,6 +187,7 @@ impl FileView {
         let to_write = writes || !exists;
         if to_write {
             self.check_writable(from.mount, &entry.path, false)?;
+            self.check_mode(from.mount, &entry)?;
         }
         let readable = how.read || !how.write;
         let mount = self.mount_mut(from.mount);

@@ -105,6 +105,8 @@ pub(crate) enum Why {
     Special,
     /// It is a symbolic link, which no role removes or moves.
     Link,
+    /// It is a file with a set-user-id, set-group-id or sticky bit, which no change replaces.
+    SpecialMode,
 }
 
 /// How a walk failed.

@@ -568,3 +568,29 @@ fn where_nothing_may_be_written_nothing_is_and_no_folder_is_needed() {
     let view = self::view(&place);
     assert!(view.change_set().is_empty() && !place.contents_folder().exists());
 }
+
+#[test]
+fn a_file_with_a_special_bit_is_read_and_never_proposed_to_change() {
+    use std::os::unix::fs::PermissionsExt;
+    for bit in [0o4000, 0o2000, 0o1000] {
+        let place = Place::new(&project());
+        let special = place.root.join("src/deep/a.rs");
+        std::fs::set_permissions(&special, std::fs::Permissions::from_mode(bit | 0o755)).unwrap();
+        let mut view = view(&place);
+        assert_eq!(view.read("src/deep/a.rs").unwrap(), b"a\n");
+        let refused = [
+            code(view.put("src/deep/a.rs", "new")),
+            code(view.unlink("src/deep/a.rs")),
+            code(view.rename("src/deep/a.rs", "free")),
+            code(view.rename("notes.txt", "src/deep/a.rs")),
+            code(view.rename("src", "moved")),
+        ];
+        assert_eq!(refused, [ErrorCode::NotPermitted; 5], "{bit:o}");
+        let (denials, _) = view.view.denials();
+        assert_eq!((denials.len(), denials[0].path.as_str()), (1, "/workspace/src/deep/a.rs"), "{denials:?}");
+        assert!(denials[0].why.contains("sticky bit") && denials[0].count == 5, "{denials:?}");
+        // What is beside it can be changed.
+        view.put("src/deep/b.rs", "b\n").unwrap();
+        assert_eq!(lines_of(&view.change_set()), ["+ src/deep/b.rs"]);
+    }
+}

@@ -1,9 +1,11 @@
 //! Makes a record fit into a line: what is large is cut, and the cut is said.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::JournalError;
+use crate::read::Entry;
 use crate::record::Record;
 
 /// Longest line that is written, in bytes with its newline. A larger record is cut and carries a [`Truncation`].
@@ -13,7 +15,7 @@ pub const MAX_RECORD_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_VALUE_DEPTH: usize = 64;
 
 /// The note that a cut record carries in its line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Truncation {
     /// How many bytes the record's line would have had.
@@ -40,7 +42,7 @@ const STEPS: [Caps; 5] = [
 ];
 
 /// Fields whose value belongs to another crate and has no shape that the journal knows.
-const FREE_FORM: [&str; 2] = ["receipt", "finalReport"];
+const FREE_FORM: [&str; 3] = ["receipt", "finalReport", "report"];
 
 /// Kinds of message that are reserved, so that their `payload` has no shape yet.
 const FREE_FORM_MESSAGES: [&str; 3] = ["question", "fact", "artifact"];
@@ -70,18 +72,28 @@ pub(crate) fn line(record: &Record, timestamp: u64) -> Result<(Vec<u8>, Option<T
     })
 }
 
-#[derive(Serialize)]
-struct Line<'r> {
-    timestamp: u64,
+/// A record as its line in the journal has it.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub struct JournalLine<'r> {
+    /// When it was appended, in milliseconds since the epoch.
+    pub timestamp: u64,
+    /// Its `type`, and the fields of that type.
     #[serde(flatten)]
-    record: &'r Record,
+    pub record: &'r Record,
+    /// Set when it had been too large and was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<Truncation>,
+    pub truncated: Option<Truncation>,
+}
+
+impl<'e> From<&'e Entry> for JournalLine<'e> {
+    fn from(entry: &'e Entry) -> Self {
+        Self { timestamp: entry.timestamp, record: &entry.record, truncated: entry.truncated }
+    }
 }
 
 fn encode(record: &Record, timestamp: u64, truncated: Option<Truncation>) -> Result<Vec<u8>, JournalError> {
-    let mut line =
-        serde_json::to_vec(&Line { timestamp, record, truncated }).map_err(|error| unwritable(record, &error))?;
+    let mut line = serde_json::to_vec(&JournalLine { timestamp, record, truncated })
+        .map_err(|error| unwritable(record, &error))?;
     line.push(b'\n');
     Ok(line)
 }

@@ -12,7 +12,7 @@ use crate::cut::{self, Truncation};
 use crate::error::JournalError;
 use crate::id::new_session_id;
 use crate::layout::{self, SessionPaths};
-use crate::record::Record;
+use crate::record::{JournalHeader, Record};
 use crate::refs::ArtifactDigests;
 
 /// How long an append waits for another process that is appending. It normally takes less than a millisecond; a process
@@ -59,11 +59,11 @@ impl Journal {
         }
     }
 
-    /// Begins a session: makes its folders (mode 0700) and its empty journal (mode 0600) below `home`, which is made too.
+    /// Begins a session: makes its folders (mode 0700) and its journal (mode 0600) below `home`, which is made too. The first
+    /// record says what the file is.
     ///
     /// # Errors
-    /// `journal.exists` when the id is in use, `journal.bad-id`, `journal.home-not-writable`, `journal.disk-full`,
-    /// `journal.io`.
+    /// `journal.exists` when the id is in use, `journal.bad-id`, and as [`Journal::append_with`].
     pub fn create(home: &Path, id: &SessionId) -> Result<Self, JournalError> {
         let paths = SessionPaths::new(home, id)?;
         paths.create_folders()?;
@@ -73,7 +73,9 @@ impl Journal {
         })?;
         layout::sync_folder_of(paths.journal())
             .map_err(|source| JournalError::from_write("flush the folder of", paths.journal(), source))?;
-        Ok(Self::over(file, paths, id))
+        let journal = Self::over(file, paths, id);
+        journal.append(&Record::Journal(JournalHeader::current()))?;
+        Ok(journal)
     }
 
     /// Continues a session.

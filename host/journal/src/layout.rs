@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use brain_packet::{RoleName, SessionId};
+use brain_packet::{Digest, RoleName, SessionId};
 
 use crate::error::JournalError;
 use crate::id::check_session_id;
@@ -76,10 +76,11 @@ impl SessionPaths {
         self.changes().join("contents")
     }
 
-    /// `<home>/sessions/<id>/changes/<role>/change-set.json`: the change set that a role proposes.
+    /// `<home>/sessions/<id>/changes/<role>/<digest>.json`: a change set that a role proposes. Each has a file of its own, since
+    /// a role may work several times in one session.
     #[must_use]
-    pub fn change_set(&self, role: &RoleName) -> PathBuf {
-        self.changes().join(role.as_str()).join("change-set.json")
+    pub fn change_set(&self, role: &RoleName, digest: &Digest) -> PathBuf {
+        self.changes().join(role.as_str()).join(format!("{}.json", digest.as_str()))
     }
 
     /// Makes the folders of the session that do not exist yet, each with [`FOLDER_MODE`]. Existing ones are left as they are.

@@ -72,7 +72,7 @@ impl<'f> Lines<'f> {
                     (_, false) => Some((LineEnd::EndOfRange, taken)),
                 });
             }
-            let newline = chunk.iter().position(|byte| *byte == b'\n');
+            let newline = memchr::memchr(b'\n', chunk);
             let part = newline.unwrap_or(chunk.len());
             if !too_long && buffer.len().saturating_add(part) > self.limit {
                 too_long = true;

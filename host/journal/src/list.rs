@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use brain_packet::{RoleName, SessionId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{JournalError, MAX_CANDIDATES, quoted};
 use crate::id::{could_begin_an_id, parse_session_id};
 use crate::layout::{JOURNAL_ENDING, SessionPaths, sessions_folder};
-use crate::read::{ReadLimits, Skipped, scan_file};
+use crate::limits::MAX_SESSION_FIELD_CHARS;
+use crate::read::{ReadLimits, Seen, Skimmed, Skipped, skim_file};
 use crate::record::Record;
 
 /// Sessions that a list has unless it is asked for another number.
@@ -23,9 +24,6 @@ pub const MAX_LIST_LIMIT: usize = 1_000;
 
 /// Most journals that a list chooses from: the newest ones. Older ones are counted and can still be [found](find).
 pub const MAX_LISTED_FILES: usize = 10_000;
-
-/// How much of a prompt, a summary or an error a list shows, in characters.
-pub const MAX_SESSION_FIELD_CHARS: usize = 6 * 1024;
 
 /// How a session, or a run in it, ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -85,8 +83,19 @@ pub struct SessionList {
     pub sessions: Vec<SessionSummary>,
     /// Journals that were not looked at, since the limit or [`MAX_LISTED_FILES`] was reached before.
     pub not_shown: usize,
+    /// Sessions that were looked at and that the filter left out.
+    pub filtered: usize,
     /// Entries of the folder that are `.jsonl` but no session of Brain's: another name, or no regular file.
     pub foreign: usize,
+}
+
+/// Which sessions a list has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ListFilter<'f> {
+    /// Only those whose first run was in this folder.
+    pub project: Option<&'f Path>,
+    /// Only those that ended so.
+    pub status: Option<SessionStatus>,
 }
 
 /// Lists the sessions below `home`, newest first: at most `limit` (never more than [`MAX_LIST_LIMIT`]), and with `project`
@@ -95,19 +104,72 @@ pub struct SessionList {
 /// # Errors
 /// `journal.unreadable` when the folder of the sessions cannot be read. A journal that cannot be read is a row that says so.
 pub fn list(home: &Path, limit: usize, project: Option<&Path>) -> Result<SessionList, JournalError> {
+    list_with(home, limit, ListFilter { project, status: None })
+}
+
+/// [`list()`], of the sessions that a filter lets through.
+///
+/// # Errors
+/// As [`list()`].
+pub fn list_with(home: &Path, limit: usize, filter: ListFilter<'_>) -> Result<SessionList, JournalError> {
     let limit = limit.min(MAX_LIST_LIMIT);
     let folder = Folder::of(home)?;
     let mut list = SessionList { foreign: folder.foreign, ..SessionList::default() };
     let mut looked_at = 0;
-    for (updated, id) in folder.newest.into_iter().rev() {
-        if list.sessions.len() == limit {
-            break;
+    let newest: Vec<(u64, SessionId)> = folder.newest.into_iter().rev().collect();
+    let mut rest = newest.as_slice();
+    while list.sessions.len() < limit && !rest.is_empty() {
+        // Without a filter every journal is a row; with one, nobody knows how many have to be looked at.
+        let wanted = if filter == ListFilter::default() { limit - list.sessions.len() } else { MAX_AT_ONCE };
+        let (batch, after) = rest.split_at(rest.len().min(wanted.min(MAX_AT_ONCE)));
+        rest = after;
+        for row in summaries(home, batch, filter.project)? {
+            if list.sessions.len() == limit {
+                break;
+            }
+            looked_at += 1;
+            match row.filter(|row| filter.status.is_none_or(|status| row.status == status)) {
+                Some(row) => list.sessions.push(row),
+                None => list.filtered += 1,
+            }
         }
-        looked_at += 1;
-        list.sessions.extend(summarise(home, &id, updated, project)?);
     }
     list.not_shown = folder.journals - looked_at;
     Ok(list)
+}
+
+/// Journals that are looked at before their rows are counted.
+const MAX_AT_ONCE: usize = 1_024;
+
+/// Journals that one thread looks at, at least: fewer are not worth a thread.
+const MIN_FOR_A_THREAD: usize = 64;
+
+/// Threads that look at journals at once, at most.
+const MAX_THREADS: usize = 4;
+
+/// The rows of these journals, in their order; nothing for those of another project. Opening files is what a list costs, and
+/// that goes on in several threads.
+fn summaries(
+    home: &Path,
+    journals: &[(u64, SessionId)],
+    project: Option<&Path>,
+) -> Result<Vec<Option<SessionSummary>>, JournalError> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+    let each = journals.len().div_ceil(threads).max(MIN_FOR_A_THREAD);
+    let rows = |part: &[(u64, SessionId)]| -> Result<Vec<_>, JournalError> {
+        part.iter().map(|(updated, id)| summarise(home, id, *updated, project)).collect()
+    };
+    std::thread::scope(|scope| {
+        let mut parts = journals.chunks(each);
+        let own = parts.next().unwrap_or_default();
+        let others: Vec<_> = parts.map(|part| (part, scope.spawn(move || rows(part)))).collect();
+        let mut all = rows(own)?;
+        for (part, other) in others {
+            // A thread that came to grief is done over here, where the fault is one of this call.
+            all.extend(other.join().unwrap_or_else(|_| rows(part))?);
+        }
+        Ok(all)
+    })
 }
 
 /// The session that a reference means: its exact id, or the beginning of exactly one id.
@@ -144,6 +206,11 @@ pub fn find(home: &Path, reference: &str) -> Result<SessionId, JournalError> {
             Err(JournalError::Ambiguous { reference: reference.to_owned(), candidates, total })
         }
     }
+}
+
+/// The newest journals, newest first; at most [`MAX_LISTED_FILES`].
+pub(crate) fn newest_journals(home: &Path) -> Result<impl Iterator<Item = SessionId>, JournalError> {
+    Ok(Folder::of(home)?.newest.into_iter().rev().map(|(_, id)| id))
 }
 
 /// What the folder of the sessions has.
@@ -225,10 +292,10 @@ fn summarise(
     };
     let mut elsewhere = false;
     let paths = SessionPaths::new(home, id)?;
-    let scanned = scan_file(paths.journal(), &ReadLimits::default(), |entry| {
-        note(&mut row, entry.record);
+    let scanned = skim_file(paths.journal(), &ReadLimits::default(), |line| {
+        let seen = note(&mut row, line);
         elsewhere = matches!((project, &row.project_root), (Some(wanted), Some(root)) if Path::new(root) != wanted);
-        if elsewhere { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if elsewhere { Seen::Enough } else { seen }
     });
     match scanned {
         Ok(skipped) => row.skipped = skipped,
@@ -239,28 +306,67 @@ fn summarise(
     Ok((!elsewhere && !unplaced).then_some(row))
 }
 
-fn note(row: &mut SessionSummary, record: Record) {
+/// Adds what a line tells to its session's row. The other types are not looked into.
+fn note(row: &mut SessionSummary, line: Skimmed<'_>) -> Seen {
+    match line.kind {
+        "final_report" => {
+            // Of a report, which may be large, one word is needed.
+            let short = line.text().and_then(|text| serde_json::from_str::<ReportLine>(text).ok());
+            row.outcome = match short {
+                Some(line) => line.final_report.status.as_deref().map(clip),
+                None => match line.entry().map(|entry| entry.record) {
+                    Some(Record::FinalReport { final_report, .. }) => outcome(&final_report),
+                    _ => return Seen::Malformed,
+                },
+            };
+        }
+        "run_start" | "run_end" | "run_error" => match line.entry() {
+            Some(entry) => note_run(row, entry.record),
+            None => return Seen::Malformed,
+        },
+        _ => {}
+    }
+    Seen::Fine
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReportLine {
+    final_report: ReportHead,
+}
+
+#[derive(Deserialize)]
+struct ReportHead {
+    #[serde(default)]
+    status: Option<String>,
+}
+
+fn outcome(report: &Value) -> Option<String> {
+    report.get("status").and_then(Value::as_str).map(clip)
+}
+
+fn note_run(row: &mut SessionSummary, record: Record) {
     match record {
-        Record::RunStart { prompt, plan, project_support } => {
+        Record::RunStart(start) => {
             row.status = SessionStatus::Incomplete;
             row.outcome = None;
             row.error = None;
-            row.prompt.get_or_insert_with(|| clip(&prompt));
-            if let Some(plan) = plan {
-                row.primary_role.get_or_insert(plan.primary_role);
+            row.prompt.get_or_insert_with(|| clip(&start.prompt));
+            if let Some(role) = start.plan.map(|plan| plan.primary_role).or(start.role) {
+                row.primary_role.get_or_insert(role);
             }
-            if let Some(support) = project_support {
+            if let Some(support) = start.project_support {
                 row.project_root.get_or_insert(support.root);
             }
         }
-        Record::FinalReport { final_report } => {
-            row.outcome = final_report.get("status").and_then(|status| status.as_str()).map(clip);
-        }
-        Record::RunEnd { summary } => {
+        Record::RunEnd(end) => {
             row.status = SessionStatus::Completed;
             row.error = None;
-            row.summary = Some(clip(&summary));
+            row.outcome = row.outcome.take().or_else(|| outcome(&end.final_report));
+            row.summary = Some(clip(&end.summary));
         }
+        // Another model is tried next: the run goes on.
+        Record::RunError { will_fallback: true, .. } => {}
         Record::RunError { error, .. } => {
             row.status = SessionStatus::Failed;
             row.error = Some(clip(&error));

@@ -64,6 +64,9 @@ pub struct AttemptStory {
     pub direction: ApplyDirection,
     /// The root of the tree.
     pub root: String,
+    /// Which folder that was, as device and inode; absent where a version did not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_file: Option<(u64, u64)>,
     /// Digest of the set that is applied.
     pub set: Digest,
     /// Digest of the plan.
@@ -81,6 +84,37 @@ pub struct AttemptStory {
     pub recovered: bool,
     /// When it began, in milliseconds since the epoch.
     pub started: u64,
+}
+
+/// The root of a tree, as somebody finds it now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Root<'a> {
+    /// Its path.
+    pub path: &'a str,
+    /// Which folder that is, as device and inode, where that can be told.
+    pub file: Option<(u64, u64)>,
+}
+
+impl<'a> From<&'a str> for Root<'a> {
+    fn from(path: &'a str) -> Self {
+        Self { path, file: None }
+    }
+}
+
+impl AttemptStory {
+    /// Whether it was in the tree at `root`: in that folder, wherever it was then. Where that was not written down, the path
+    /// has to tell. A device may get another number when the machine starts anew; path and inode are enough then.
+    #[must_use]
+    pub fn is_at(&self, root: Root<'_>) -> bool {
+        match (self.root_file, root.file) {
+            (Some(was), Some(is)) => was == is || (was.1 == is.1 && self.root == root.path),
+            _ => self.root == root.path,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.outcome, Some(ApplyOutcome::Done | ApplyOutcome::DoneExcept))
+    }
 }
 
 impl ProposalStory {
@@ -101,7 +135,7 @@ impl ProposalStory {
     /// Adds what a record of an attempt tells. False when that attempt is not known.
     pub(crate) fn tell(&mut self, timestamp: u64, record: Record) -> bool {
         match record {
-            Record::ApplyIntent { direction, intent_id, set, plan, files, root, .. } => {
+            Record::ApplyIntent { direction, intent_id, set, plan, files, root, root_file, .. } => {
                 if self.attempts.len() == MAX_ATTEMPTS {
                     self.attempts.remove(0);
                 }
@@ -109,6 +143,7 @@ impl ProposalStory {
                     intent_id,
                     direction,
                     root,
+                    root_file,
                     set,
                     plan,
                     files,
@@ -135,30 +170,53 @@ impl ProposalStory {
         true
     }
 
+    /// Whether one of its attempts has this name.
+    pub(crate) fn knows(&self, intent_id: &str) -> bool {
+        self.attempts.iter().any(|attempt| attempt.intent_id == intent_id)
+    }
+
     fn attempt(&mut self, intent_id: &str) -> Option<&mut AttemptStory> {
         self.attempts.iter_mut().rev().find(|attempt| attempt.intent_id == intent_id)
     }
 
     /// What became of the proposal in the tree at `root`.
     #[must_use]
-    pub fn state_at(&self, root: &str) -> ProposalState {
-        state(self.attempts.iter().filter(|attempt| attempt.root == root))
+    pub fn state_at<'a>(&self, root: impl Into<Root<'a>>) -> ProposalState {
+        let root = root.into();
+        state(self.attempts.iter().filter(|attempt| attempt.is_at(root)))
     }
 
     /// The latest apply that was done in the tree at `root`.
     #[must_use]
-    pub fn applied_at(&self, root: &str) -> Option<&AttemptStory> {
-        self.attempts.iter().rfind(|attempt| {
-            attempt.root == root
-                && attempt.direction == ApplyDirection::Apply
-                && matches!(attempt.outcome, Some(ApplyOutcome::Done | ApplyOutcome::DoneExcept))
-        })
+    pub fn applied_at<'a>(&self, root: impl Into<Root<'a>>) -> Option<&AttemptStory> {
+        let root = root.into();
+        self.attempts
+            .iter()
+            .rfind(|attempt| attempt.is_at(root) && attempt.direction == ApplyDirection::Apply && attempt.is_done())
     }
 
     /// The latest attempt in the tree at `root`, if it has not come to an end.
     #[must_use]
-    pub fn unfinished_at(&self, root: &str) -> Option<&AttemptStory> {
-        self.attempts.iter().rfind(|attempt| attempt.root == root).filter(|attempt| attempt.outcome.is_none())
+    pub fn unfinished_at<'a>(&self, root: impl Into<Root<'a>>) -> Option<&AttemptStory> {
+        let root = root.into();
+        self.attempts.iter().rfind(|attempt| attempt.is_at(root)).filter(|attempt| attempt.outcome.is_none())
+    }
+
+    /// Where it is applied, as far as the journal knows: the apply of each such tree, the latest first.
+    #[must_use]
+    pub fn applied(&self) -> Vec<&AttemptStory> {
+        let mut seen: Vec<Root<'_>> = Vec::new();
+        let mut applied = Vec::new();
+        for attempt in self.attempts.iter().rev().filter(|attempt| attempt.is_done()) {
+            if seen.iter().any(|root| attempt.is_at(*root)) {
+                continue;
+            }
+            seen.push(Root { path: &attempt.root, file: attempt.root_file });
+            if attempt.direction == ApplyDirection::Apply {
+                applied.push(attempt);
+            }
+        }
+        applied
     }
 }
 

@@ -2,30 +2,52 @@
 //!
 //! A worker's own transcript, reasoning and output are never a record; they stay in the session's private folder.
 
+mod audit;
+mod checks;
+pub(crate) mod lenient;
+mod plan;
+mod run;
+mod session;
+mod tools;
+mod usage;
+
 use brain_packet::{AgentMessage, BrainTaskContext, Digest, HandoffId, RoleName, TaskId, TaskStatus, WorkerResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use audit::{AuditSummary, MAX_AUDIT_CHARS, MAX_AUDIT_DEPTH, MAX_AUDIT_ITEMS, MAX_AUDIT_KEYS};
+pub use checks::{
+    CheckOutcome, CheckResult, CheckStatus, CheckSummary, DiffStats, FileChange, FixIteration, FixTrigger,
+    Independence, ModelName, PatchChanges, PatchSummary, ReviewArtifactsSummary, ReviewOutcome, ReviewRecord,
+};
+pub use plan::{
+    Approver, ClarificationAsked, ClarificationOption, ClarificationRequest, DispatchPhase, DynamicDispatch,
+    EffectRisk, ExecutionPlanReview, PlanStatus, PromptReference, PromptReferenceKind, ReviewedWorker, SideEffect,
+    SideEffectKind, ValidationPlan,
+};
+pub use run::{
+    McpSupport, Phase, PlannedWorker, ProjectSupport, RunEnd, RunPlan, RunStart, SkillSupport, SupportFile,
+    TodoDependency, TodoItem, UserSupport,
+};
+pub use session::{HandoffBrief, HandoffTrigger, JOURNAL_VERSION, JournalHeader};
+pub use tools::{
+    HookCall, HookEvent, HookRun, HookSource, McpConnect, PhaseCalls, ToolApprovalDecision, ToolCallCount,
+    ToolDecision, ToolEvent, ToolExecutionSummary, ToolScope,
+};
+pub use usage::{TokenCounts, TokenUsage, UsagePhase};
+
 /// One line of a session's journal, without its timestamp. The JSON has the variant's name in `type` and camelCase fields.
 ///
 /// Free-form values (`receipt`, `finalReport`) belong to the crates that make them; the journal keeps them and looks into
 /// neither, except to keep references relative and sizes bounded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[expect(clippy::large_enum_variant, reason = "a run makes a few dozen records; a box would cost every reader a step")]
 pub enum Record {
+    /// What the file is: its first record.
+    Journal(JournalHeader),
     /// A run begins.
-    RunStart {
-        /// What the operator asked.
-        prompt: String,
-        /// What Brain decided to do about it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        plan: Option<RunPlan>,
-        /// Where it works.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        project_support: Option<ProjectSupport>,
-    },
+    RunStart(RunStart),
     /// Brain's own task: its goal, the tasks it hands out, the references it starts from.
     ContextPlan {
         /// The task; its id is the session's.
@@ -71,6 +93,9 @@ pub enum Record {
         worker: RoleName,
         /// The envelope with its packet.
         message: AgentMessage,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
     },
     /// A worker is about to be called.
     WorkerStart {
@@ -81,9 +106,20 @@ pub enum Record {
         /// The goal of its handoff.
         goal: String,
         /// The handoff, whose packet is in the `agent_message` before this record.
-        handoff_id: HandoffId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        handoff_id: Option<HandoffId>,
         /// The worker's task.
-        task_id: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_id: Option<TaskId>,
+        /// The model, as whoever runs it describes it.
+        #[serde(default, skip_serializing_if = "AuditSummary::is_null")]
+        model: AuditSummary,
+        /// The worker's own session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session_id: Option<String>,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
     },
     /// A worker gave its result, or the host made one for a worker that was stopped.
     WorkerEnd {
@@ -92,10 +128,14 @@ pub enum Record {
         /// Its role.
         worker: RoleName,
         /// What it returned, normalised.
-        result: WorkerResult,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<WorkerResult>,
         /// What the call was granted, used and cost, in a journal from before [`Record::RoleReceipt`]; else `null`.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         receipt: Value,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
     },
     /// The account of a call: what it was granted, did, used and was denied.
     RoleReceipt {
@@ -144,6 +184,14 @@ pub enum Record {
         files: u64,
         /// The root of the tree.
         root: String,
+        /// Which folder that is, as device and inode: it may be moved, and another may be at its path later. Absent where a
+        /// version did not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        root_file: Option<(u64, u64)>,
+        /// Digest of the proposal that it is about: a role may have made several in one session. Absent where a version did
+        /// not say; then it is the role's latest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        proposal: Option<Digest>,
     },
     /// All that the attempt needs is staged: when it is interrupted from here on, it is finished, before that taken back.
     ApplyCommit {
@@ -185,17 +233,23 @@ pub enum Record {
         code: Option<String>,
         /// The fault in words.
         error: String,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
+        /// Whether another model is tried next.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        will_fallback: bool,
     },
     /// The report that the operator was shown.
     FinalReport {
         /// The report's own JSON.
         final_report: Value,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
     },
     /// The run came to its end.
-    RunEnd {
-        /// The answer in short.
-        summary: String,
-    },
+    RunEnd(RunEnd),
     /// The run stopped before its end.
     RunError {
         /// Stable code of the fault.
@@ -203,12 +257,67 @@ pub enum Record {
         code: Option<String>,
         /// The fault in words.
         error: String,
+        /// Which attempt of the primary.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<u32>,
+        /// Whether another model is tried next.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        will_fallback: bool,
     },
+    /// Brain asks back before it works.
+    ClarificationRequest(ClarificationRequest),
+    /// A specialist is asked for in the middle of a run, or has answered.
+    DynamicDispatch(DynamicDispatch),
+    /// How a plan was let through.
+    ExecutionPlanReview(ExecutionPlanReview),
+    /// A tool call was let through or stopped.
+    ToolApprovalDecision(ToolApprovalDecision),
+    /// A tool call began or ended.
+    ToolExecutionSummary(ToolExecutionSummary),
+    /// What the project's checks came to.
+    CheckSummary(CheckSummary),
+    /// What the reviewer was shown.
+    ReviewArtifactsSummary(ReviewArtifactsSummary),
+    /// What the review decided.
+    ReviewDecision(ReviewRecord),
+    /// The primary is asked again.
+    FixIteration(FixIteration),
+    /// What was changed.
+    PatchSummary(PatchSummary),
+    /// How many tool calls there were.
+    ToolCallCount(ToolCallCount),
+    /// What a model call cost.
+    TokenUsage(TokenUsage),
+    /// Which MCP servers answered.
+    McpConnect(McpConnect),
+    /// What the session came to, condensed for the next one.
+    Handoff(HandoffBrief),
+    /// Hooks of a session that begins or goes on.
+    HookSessionStart(HookRun),
+    /// Hooks of a request that came in.
+    HookUserPromptSubmit(HookRun),
+    /// Hooks of a worker that begins.
+    HookSubagentStart(HookRun),
+    /// Hooks of a worker that ended.
+    HookSubagentStop(HookRun),
+    /// Hooks of a run that is about to end.
+    HookStop(HookRun),
+    /// Hooks of a tool that is about to be called.
+    HookPreToolUse(HookRun),
+    /// Hooks of a question to the operator.
+    HookPermissionRequest(HookRun),
+    /// Hooks of a tool that was called.
+    HookPostToolUse(HookRun),
+    /// Hooks of context that is about to be condensed.
+    HookPreCompact(HookRun),
+    /// Hooks of context that was condensed.
+    HookPostCompact(HookRun),
 }
 
 impl Record {
     /// Every value that `type` can have.
-    pub const TYPES: [&'static str; 16] = [
+    pub const TYPES: [&'static str; 41] = [
+        "journal",
         "run_start",
         "context_plan",
         "todo_plan",
@@ -225,13 +334,38 @@ impl Record {
         "final_report",
         "run_end",
         "run_error",
+        "clarification_request",
+        "dynamic_dispatch",
+        "execution_plan_review",
+        "tool_approval_decision",
+        "tool_execution_summary",
+        "check_summary",
+        "review_artifacts_summary",
+        "review_decision",
+        "fix_iteration",
+        "patch_summary",
+        "tool_call_count",
+        "token_usage",
+        "mcp_connect",
+        "handoff",
+        "hook_session_start",
+        "hook_user_prompt_submit",
+        "hook_subagent_start",
+        "hook_subagent_stop",
+        "hook_stop",
+        "hook_pre_tool_use",
+        "hook_permission_request",
+        "hook_post_tool_use",
+        "hook_pre_compact",
+        "hook_post_compact",
     ];
 
     /// The record's `type` in the journal.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
-            Self::RunStart { .. } => "run_start",
+            Self::Journal(_) => "journal",
+            Self::RunStart(_) => "run_start",
             Self::ContextPlan { .. } => "context_plan",
             Self::TodoPlan { .. } => "todo_plan",
             Self::TodoUpdate { .. } => "todo_update",
@@ -245,8 +379,67 @@ impl Record {
             Self::ApplyCommit { .. } => "apply_commit",
             Self::ApplyEnd { .. } => "apply_end",
             Self::FinalReport { .. } => "final_report",
-            Self::RunEnd { .. } => "run_end",
+            Self::RunEnd(_) => "run_end",
             Self::RunError { .. } => "run_error",
+            Self::ClarificationRequest(_) => "clarification_request",
+            Self::DynamicDispatch(_) => "dynamic_dispatch",
+            Self::ExecutionPlanReview(_) => "execution_plan_review",
+            Self::ToolApprovalDecision(_) => "tool_approval_decision",
+            Self::ToolExecutionSummary(_) => "tool_execution_summary",
+            Self::CheckSummary(_) => "check_summary",
+            Self::ReviewArtifactsSummary(_) => "review_artifacts_summary",
+            Self::ReviewDecision(_) => "review_decision",
+            Self::FixIteration(_) => "fix_iteration",
+            Self::PatchSummary(_) => "patch_summary",
+            Self::ToolCallCount(_) => "tool_call_count",
+            Self::TokenUsage(_) => "token_usage",
+            Self::McpConnect(_) => "mcp_connect",
+            Self::Handoff(_) => "handoff",
+            Self::HookSessionStart(_) => "hook_session_start",
+            Self::HookUserPromptSubmit(_) => "hook_user_prompt_submit",
+            Self::HookSubagentStart(_) => "hook_subagent_start",
+            Self::HookSubagentStop(_) => "hook_subagent_stop",
+            Self::HookStop(_) => "hook_stop",
+            Self::HookPreToolUse(_) => "hook_pre_tool_use",
+            Self::HookPermissionRequest(_) => "hook_permission_request",
+            Self::HookPostToolUse(_) => "hook_post_tool_use",
+            Self::HookPreCompact(_) => "hook_pre_compact",
+            Self::HookPostCompact(_) => "hook_post_compact",
+        }
+    }
+
+    /// The record of what the hooks of an event did.
+    #[must_use]
+    pub fn hook(run: HookRun) -> Self {
+        match run.event_name {
+            HookEvent::SessionStart => Self::HookSessionStart(run),
+            HookEvent::SubagentStart => Self::HookSubagentStart(run),
+            HookEvent::SubagentStop => Self::HookSubagentStop(run),
+            HookEvent::PreToolUse => Self::HookPreToolUse(run),
+            HookEvent::PermissionRequest => Self::HookPermissionRequest(run),
+            HookEvent::PostToolUse => Self::HookPostToolUse(run),
+            HookEvent::PreCompact => Self::HookPreCompact(run),
+            HookEvent::PostCompact => Self::HookPostCompact(run),
+            HookEvent::UserPromptSubmit => Self::HookUserPromptSubmit(run),
+            HookEvent::Stop => Self::HookStop(run),
+        }
+    }
+
+    /// What the hooks of an event did, when the record is about that.
+    #[must_use]
+    pub fn as_hook(&self) -> Option<&HookRun> {
+        match self {
+            Self::HookSessionStart(run)
+            | Self::HookSubagentStart(run)
+            | Self::HookSubagentStop(run)
+            | Self::HookPreToolUse(run)
+            | Self::HookPermissionRequest(run)
+            | Self::HookPostToolUse(run)
+            | Self::HookPreCompact(run)
+            | Self::HookPostCompact(run)
+            | Self::HookUserPromptSubmit(run)
+            | Self::HookStop(run) => Some(run),
+            _ => None,
         }
     }
 
@@ -257,7 +450,7 @@ impl Record {
         matches!(
             self,
             Self::FinalReport { .. }
-                | Self::RunEnd { .. }
+                | Self::RunEnd(_)
                 | Self::RunError { .. }
                 | Self::ChangeSet { .. }
                 | Self::ApplyIntent { .. }
@@ -278,7 +471,7 @@ pub enum ApplyDirection {
 }
 
 /// What came of an attempt to apply or to undo.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApplyOutcome {
     /// All of it was done.
@@ -287,107 +480,4 @@ pub enum ApplyOutcome {
     DoneExcept,
     /// Nothing of it was done: what had been done was taken back.
     RolledBack,
-}
-
-/// In which part of a run something happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Before any worker.
-    Planning,
-    /// The workers that prepare the primary's work.
-    Support,
-    /// The worker that answers.
-    Primary,
-    /// The worker that judges.
-    Review,
-}
-
-impl std::fmt::Display for Phase {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            Self::Planning => "planning",
-            Self::Support => "support",
-            Self::Primary => "primary",
-            Self::Review => "review",
-        })
-    }
-}
-
-/// What Brain decided to do about a prompt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunPlan {
-    /// The role that answers.
-    pub primary_role: RoleName,
-    /// Every worker, in the order of planning.
-    pub workers: Vec<PlannedWorker>,
-    /// Whether the result has to be reviewed.
-    #[serde(default)]
-    pub requires_review: bool,
-    /// Why this plan.
-    #[serde(default)]
-    pub reason: String,
-    /// What planned: `heuristic` for the rules.
-    #[serde(default)]
-    pub source: String,
-}
-
-/// One worker of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct PlannedWorker {
-    /// Its role.
-    pub role: RoleName,
-    /// In which phase it works.
-    pub phase: Phase,
-    /// What it is to achieve.
-    pub goal: String,
-    /// Why it was chosen.
-    #[serde(default)]
-    pub reason: String,
-    /// The tasks it works on.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub todo_ids: Vec<String>,
-}
-
-/// The project of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ProjectSupport {
-    /// Its root folder: the one path of the machine in a journal, by which sessions are found again.
-    pub root: String,
-}
-
-/// A task that the operator can follow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TodoItem {
-    /// Unique within the run.
-    pub id: String,
-    /// In words.
-    pub title: String,
-    /// Who does it.
-    pub role: RoleName,
-    /// How far it is.
-    pub status: TaskStatus,
-    /// Why it is needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// What came of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub summary: Option<String>,
-}
-
-/// A task that has to wait for another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TodoDependency {
-    /// This one has to finish first.
-    pub from_todo_id: String,
-    /// This one waits.
-    pub to_todo_id: String,
-    /// Why.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
 }

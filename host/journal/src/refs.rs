@@ -211,22 +211,18 @@ impl Record {
             Self::ContextPlan { context } => rewrite(&mut context.context_refs, artifacts),
             Self::AgentMessage { message, .. } => *message = journal_message(message.clone(), artifacts),
             Self::WorkerEnd { result, receipt, .. } => {
-                rewrite(&mut result.artifacts, artifacts);
+                result.iter_mut().for_each(|result| rewrite(&mut result.artifacts, artifacts));
                 journal_value(receipt, artifacts);
             }
+            Self::RunEnd(end) => {
+                end.worker_results.iter_mut().for_each(|result| rewrite(&mut result.artifacts, artifacts));
+                journal_value(&mut end.final_report, artifacts);
+            }
+            Self::McpConnect(connect) => journal_value(&mut connect.report, artifacts),
             Self::RoleReceipt { receipt, .. } => journal_value(receipt, artifacts),
-            Self::FinalReport { final_report } => journal_value(final_report, artifacts),
-            Self::RunStart { .. }
-            | Self::TodoPlan { .. }
-            | Self::TodoUpdate { .. }
-            | Self::WorkerStart { .. }
-            | Self::WorkerError { .. }
-            | Self::ChangeSet { .. }
-            | Self::ApplyIntent { .. }
-            | Self::ApplyCommit { .. }
-            | Self::ApplyEnd { .. }
-            | Self::RunEnd { .. }
-            | Self::RunError { .. } => {}
+            Self::FinalReport { final_report, .. } => journal_value(final_report, artifacts),
+            // The others have neither references nor free-form values without bounds of their own.
+            _ => {}
         }
         self
     }

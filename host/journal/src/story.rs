@@ -12,10 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::JournalError;
+use crate::events::RunEvents;
 use crate::list::SessionStatus;
 use crate::proposal::ProposalStory;
 use crate::read::{Entry, ReadLimits, Skipped, scan};
-use crate::record::{Phase, Record, RunPlan, TodoDependency, TodoItem};
+use crate::record::{HandoffBrief, Phase, Record, RunPlan, TodoDependency, TodoItem, UsagePhase};
 
 /// Most runs of a session, and most workers, tasks and errors of a run, that a story keeps. Of more runs the latest are
 /// kept, of the others the first.
@@ -29,8 +30,13 @@ pub struct SessionStory {
     pub session_id: SessionId,
     /// How its latest run ended.
     pub status: SessionStatus,
+    /// The version of the form that its file says it has; absent in a file from before there was one.
+    pub journal_version: Option<u32>,
     /// Its runs, oldest first.
     pub runs: Vec<RunStory>,
+    /// What it came to, condensed for another one: the latest such brief.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handoff: Option<HandoffStory>,
     /// How many runs, and workers, tasks and errors in runs, are left out since there are more than [`MAX_STORY_ITEMS`].
     pub omitted: u64,
     /// How many records were cut because they were too large.
@@ -65,6 +71,9 @@ pub struct RunStory {
     pub workers: Vec<WorkerStory>,
     /// Every error, in order.
     pub errors: Vec<ErrorStory>,
+    /// What else happened: questions, approvals, tools, checks, reviews, hooks, tokens.
+    #[serde(flatten)]
+    pub events: RunEvents,
     /// The answer in short.
     pub summary: Option<String>,
     /// The report as the operator was shown it.
@@ -170,7 +179,9 @@ impl SessionStory {
         Self {
             session_id,
             status: SessionStatus::Incomplete,
+            journal_version: None,
             runs: Vec::new(),
+            handoff: None,
             omitted: 0,
             truncated_records: 0,
             skipped: Skipped::default(),
@@ -179,6 +190,21 @@ impl SessionStory {
 
     fn tell(&mut self, Entry { timestamp, truncated, record }: Entry) {
         self.truncated_records += u64::from(truncated.is_some());
+        let record = match record {
+            // These are about the session, and begin no run.
+            Record::Journal(header) => {
+                self.journal_version.get_or_insert(header.version);
+                return;
+            }
+            Record::Handoff(brief) => {
+                self.handoff = Some(HandoffStory { timestamp, fresh: true, brief });
+                return;
+            }
+            other => other,
+        };
+        if let (Record::RunStart(_), Some(handoff)) = (&record, &mut self.handoff) {
+            handoff.fresh = false;
+        }
         // What is applied afterwards is no part of the run's own time.
         let afterwards =
             matches!(record, Record::ApplyIntent { .. } | Record::ApplyCommit { .. } | Record::ApplyEnd { .. });
@@ -186,18 +212,41 @@ impl SessionStory {
         if !afterwards {
             run.updated = run.updated.max(timestamp);
         }
-        let kept = run.tell(timestamp, record);
-        self.status = run.status;
+        let kept = if afterwards { self.tell_attempt(timestamp, record) } else { run.tell(timestamp, record) };
+        self.status = self.runs.last().map_or(self.status, |run| run.status);
         self.omitted += u64::from(kept == Kept::No);
+    }
+
+    /// What is told of an attempt to apply or to undo goes to the proposal that it is about, whichever run that was made in: the
+    /// latest of the role that fits.
+    fn tell_attempt(&mut self, timestamp: u64, record: Record) -> Kept {
+        let worker = match &record {
+            Record::ApplyIntent { worker, .. }
+            | Record::ApplyCommit { worker, .. }
+            | Record::ApplyEnd { worker, .. } => worker,
+            _ => return Kept::Yes,
+        };
+        let is_meant = |proposal: &ProposalStory| match &record {
+            Record::ApplyIntent { proposal: Some(digest), .. } => proposal.digest == *digest,
+            Record::ApplyCommit { intent_id, .. } | Record::ApplyEnd { intent_id, .. } => proposal.knows(intent_id),
+            _ => true,
+        };
+        let workers = self.runs.iter_mut().rev().flat_map(|run| run.workers.iter_mut().rev());
+        let mut of_role = workers.filter(|story| story.role == *worker).filter_map(|story| story.proposal.as_mut());
+        let Some(proposal) = of_role.find(|proposal| is_meant(proposal)) else { return Kept::No };
+        if proposal.tell(timestamp, record) { Kept::Yes } else { Kept::No }
     }
 
     /// The run that a record belongs to. A `run_start` begins one, unless the open run still waits for its own: a planner
     /// may write plans and support work before it.
     fn run_of(&mut self, record: &Record, timestamp: u64) -> &mut RunStory {
         let continues = self.runs.last().is_some_and(|run| match record {
-            Record::RunStart { .. } => run.prompt.is_none() && run.status == SessionStatus::Incomplete,
+            Record::RunStart(start) => {
+                let tries_again = start.attempt.is_some_and(|attempt| attempt > 1);
+                run.status == SessionStatus::Incomplete && (run.prompt.is_none() || tries_again)
+            }
             // What plans comes before what ends.
-            Record::ContextPlan { .. } | Record::TodoPlan { .. } => run.status == SessionStatus::Incomplete,
+            record if precedes_work(record) => run.status == SessionStatus::Incomplete,
             _ => true,
         });
         if !continues {
@@ -212,15 +261,43 @@ impl SessionStory {
     }
 }
 
+/// Whether a record is made before any worker is called, so that it belongs to a run that has not ended.
+fn precedes_work(record: &Record) -> bool {
+    match record {
+        Record::ContextPlan { .. }
+        | Record::TodoPlan { .. }
+        | Record::ClarificationRequest(_)
+        | Record::ExecutionPlanReview(_)
+        | Record::McpConnect(_)
+        | Record::HookSessionStart(_)
+        | Record::HookUserPromptSubmit(_) => true,
+        Record::TokenUsage(usage) => usage.phase == UsagePhase::Router,
+        _ => false,
+    }
+}
+
+/// A brief of the session, and whether it is up to date.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HandoffStory {
+    /// When it was made, in milliseconds since the epoch.
+    pub timestamp: u64,
+    /// Whether no run began since.
+    pub fresh: bool,
+    /// The brief.
+    #[serde(flatten)]
+    pub brief: HandoffBrief,
+}
+
 /// Whether what a record tells found room in the story.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
+pub(crate) enum Kept {
     Yes,
     No,
 }
 
 /// Adds an item to a list of the story if there is room.
-fn keep<T>(list: &mut Vec<T>, item: T) -> Kept {
+pub(crate) fn keep<T>(list: &mut Vec<T>, item: T) -> Kept {
     if list.len() == MAX_STORY_ITEMS {
         return Kept::No;
     }
@@ -242,6 +319,7 @@ impl RunStory {
             dependencies: Vec::new(),
             workers: Vec::new(),
             errors: Vec::new(),
+            events: RunEvents::default(),
             summary: None,
             final_report: None,
         }
@@ -249,10 +327,11 @@ impl RunStory {
 
     fn tell(&mut self, timestamp: u64, record: Record) -> Kept {
         match record {
-            Record::RunStart { prompt, plan, project_support } => {
-                self.prompt = Some(prompt);
-                self.plan = plan;
-                self.project_root = project_support.map(|support| support.root);
+            Record::RunStart(start) => {
+                self.prompt = Some(start.prompt);
+                self.plan = start.plan.or(self.plan.take());
+                self.project_root = start.project_support.map(|support| support.root).or(self.project_root.take());
+                self.events.attempts = self.events.attempts.max(start.attempt.unwrap_or(1));
             }
             Record::ContextPlan { context } => self.context_refs = context.context_refs,
             Record::TodoPlan { mut todos, dependencies, .. } => {
@@ -265,13 +344,20 @@ impl RunStory {
             Record::TodoUpdate { status, todo_ids, todos, summary, .. } => {
                 return self.update_todos(status, &todo_ids, todos, summary.as_deref());
             }
-            Record::FinalReport { final_report } => self.final_report = Some(final_report),
-            Record::RunEnd { summary } => {
+            Record::FinalReport { final_report, .. } => self.final_report = Some(final_report),
+            Record::RunEnd(end) => {
                 self.status = SessionStatus::Completed;
-                self.summary = Some(summary);
+                self.summary = Some(end.summary);
+                if !end.final_report.is_null() {
+                    self.final_report.get_or_insert(end.final_report);
+                }
+                self.events.at_the_end(end.patch, end.checks, end.review_decision);
+                return self.take_results(end.worker_results);
             }
-            Record::RunError { code, error } => {
-                self.status = SessionStatus::Failed;
+            Record::RunError { code, error, will_fallback, .. } => {
+                if !will_fallback {
+                    self.status = SessionStatus::Failed;
+                }
                 return keep(&mut self.errors, ErrorStory { timestamp, worker: None, code, error });
             }
             Record::AgentMessage { .. }
@@ -279,41 +365,67 @@ impl RunStory {
             | Record::WorkerEnd { .. }
             | Record::RoleReceipt { .. }
             | Record::WorkerError { .. } => return self.tell_worker(timestamp, record),
-            Record::ChangeSet { .. }
-            | Record::ApplyIntent { .. }
-            | Record::ApplyCommit { .. }
-            | Record::ApplyEnd { .. } => return self.tell_proposal(timestamp, record),
+            Record::ChangeSet { phase, ref worker, ref handoff_id, .. } => {
+                let Some(story) = self.worker(worker, phase, Some(handoff_id)) else { return Kept::No };
+                story.proposal = ProposalStory::begun_by(record);
+            }
+            // These are about a proposal of any run.
+            Record::ApplyIntent { .. } | Record::ApplyCommit { .. } | Record::ApplyEnd { .. } => {}
+            other => return self.events.tell(timestamp, other),
         }
         Kept::Yes
     }
 
+    /// Results that stand in the record of the end, of workers that have no record of their own.
+    fn take_results(&mut self, results: Vec<WorkerResult>) -> Kept {
+        let mut kept = Kept::Yes;
+        for result in results {
+            let known = self.workers.iter().any(|worker| worker.handoff_id.as_ref() == Some(&result.handoff_id));
+            // Whose work it was stands in the handoff alone, so a result without one is told by nobody.
+            if !known {
+                kept = Kept::No;
+            } else if let Some(worker) = self
+                .workers
+                .iter_mut()
+                .find(|worker| worker.handoff_id.as_ref() == Some(&result.handoff_id) && worker.status.is_none())
+            {
+                worker.take(result);
+            }
+        }
+        kept
+    }
+
     fn tell_worker(&mut self, timestamp: u64, record: Record) -> Kept {
         match record {
-            Record::AgentMessage { phase, worker, message } => {
+            Record::AgentMessage { phase, worker, message, .. } => {
                 let MessageBody::Handoff(handoff) = message.body else { return Kept::Yes };
                 let Some(story) = self.worker(&worker, phase, Some(&handoff.id)) else { return Kept::No };
                 story.goal = Some(handoff.task.goal);
                 story.granted = handoff.task.context_refs;
             }
             Record::WorkerStart { phase, worker, goal, handoff_id, .. } => {
-                let Some(story) = self.worker(&worker, phase, Some(&handoff_id)) else { return Kept::No };
+                let Some(story) = self.worker(&worker, phase, handoff_id.as_ref()) else { return Kept::No };
                 story.goal = Some(goal);
                 story.started = Some(timestamp);
             }
-            Record::WorkerEnd { phase, worker, result, receipt } => {
-                let Some(story) = self.worker(&worker, phase, Some(&result.handoff_id)) else { return Kept::No };
+            Record::WorkerEnd { phase, worker, result, receipt, .. } => {
+                let handoff = result.as_ref().map(|result| result.handoff_id.clone());
+                let Some(story) = self.worker(&worker, phase, handoff.as_ref()) else { return Kept::No };
                 // A journal from before there was a record for receipts has it here.
                 if !receipt.is_null() {
                     story.receipt = receipt;
                 }
                 story.ended = Some(timestamp);
-                story.take(result);
+                match result {
+                    Some(result) => story.take(result),
+                    None => story.status = Some(TaskStatus::Completed),
+                }
             }
             Record::RoleReceipt { phase, worker, handoff_id, receipt } => {
                 let Some(story) = self.worker(&worker, phase, Some(&handoff_id)) else { return Kept::No };
                 story.receipt = receipt;
             }
-            Record::WorkerError { phase, worker, handoff_id, code, error } => {
+            Record::WorkerError { phase, worker, handoff_id, code, error, .. } => {
                 if let Some(story) = self.worker(&worker, phase, handoff_id.as_ref()) {
                     story.error = Some(error.clone());
                     story.status.get_or_insert(TaskStatus::Failed);
@@ -324,24 +436,6 @@ impl RunStory {
             _ => {}
         }
         Kept::Yes
-    }
-
-    fn tell_proposal(&mut self, timestamp: u64, record: Record) -> Kept {
-        if let Record::ChangeSet { phase, worker, handoff_id, .. } = &record {
-            let Some(story) = self.worker(worker, *phase, Some(handoff_id)) else { return Kept::No };
-            story.proposal = ProposalStory::begun_by(record);
-            return Kept::Yes;
-        }
-        let worker = match &record {
-            Record::ApplyIntent { worker, .. }
-            | Record::ApplyCommit { worker, .. }
-            | Record::ApplyEnd { worker, .. } => worker.clone(),
-            _ => return Kept::Yes,
-        };
-        // The latest proposal of the role.
-        let of_role = self.workers.iter_mut().rev().filter(|story| story.role == worker);
-        let Some(proposal) = of_role.filter_map(|story| story.proposal.as_mut()).next() else { return Kept::No };
-        if proposal.tell(timestamp, record) { Kept::Yes } else { Kept::No }
     }
 
     fn update_todos(

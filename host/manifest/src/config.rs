@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use brain_files::DEFAULT_DENY;
 use schemars::JsonSchema;
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use crate::grants::{ByRole, Denied, Granted, ProjectGrants, ProjectPath, Who, by_name, by_role, globs, some_of};
@@ -17,6 +18,9 @@ use crate::toml_file::{TomlError, read};
 
 /// Support workers that run side by side by default.
 pub const DEFAULT_MAX_PARALLEL: usize = 2;
+
+/// Most support workers that run side by side.
+pub const MAX_PARALLEL: usize = 64;
 
 /// Notes on what a project's file does; further ones are counted.
 const MAX_NOTES: usize = 16;
@@ -59,7 +63,17 @@ pub struct ProjectFile {
 pub struct RunConfig {
     /// Support workers that run side by side. Default: 2.
     #[schemars(range(min = 1, max = 64))]
+    #[serde(deserialize_with = "max_parallel")]
     pub max_parallel: Option<usize>,
+}
+
+fn max_parallel<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    match Option::deserialize(deserializer)? {
+        Some(n) if !(1..=MAX_PARALLEL).contains(&n) => {
+            Err(D::Error::custom(format!("max_parallel is {n}; it is at least 1 and at most {MAX_PARALLEL}")))
+        }
+        n => Ok(n),
+    }
 }
 
 /// What no role sees.
@@ -130,7 +144,7 @@ impl Config {
         self.ceiling = file.limits.over(&Limits::default());
         self.caps = by_name(&file.limits).into_keys().map(|name| (name, Who::Operator)).collect();
         if let Some(n) = file.run.max_parallel {
-            self.max_parallel = n.clamp(1, 64);
+            self.max_parallel = n;
         }
         self.deny.extend(denied(file.files.deny, Who::Operator));
         self.no_projects =
@@ -165,7 +179,7 @@ impl Config {
             if n > self.max_parallel {
                 said.push(format!("would run more roles side by side, which is not applied: max_parallel = {n}"));
             }
-            self.max_parallel = n.clamp(1, self.max_parallel);
+            self.max_parallel = n.min(self.max_parallel);
         }
         said.extend(self.granted.narrowed(file.grants));
         let more = said.len().saturating_sub(MAX_NOTES);
@@ -203,6 +217,30 @@ fn denied(globs: impl IntoIterator<Item = String>, who: Who) -> impl Iterator<It
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_limit_that_cannot_be_is_refused_in_both_files() {
+        let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::fs::create_dir(project.path().join(".brain")).unwrap();
+        let files = [home.path().join("config.toml"), project.path().join(".brain/brain.toml")];
+        for file in &files {
+            for (text, words) in [
+                ("[limits]\ndeadline_ms = 0\n", ":2: the limit `deadline_ms` is 0"),
+                (
+                    "[limits]\nstaged_bytes = 18446744073709551615\n",
+                    ":2: the limit `staged_bytes` is 18446744073709551615",
+                ),
+                ("[run]\nmax_parallel = 0\n", ":2: max_parallel is 0; it is at least 1 and at most 64"),
+                ("[run]\nmax_parallel = 65\n", ":2: max_parallel is 65"),
+            ] {
+                std::fs::write(file, text).unwrap();
+                let error = Config::load(home.path(), Some(project.path())).unwrap_err().to_string();
+                assert!(error.contains(words), "{error}");
+            }
+            std::fs::write(file, "[limits]\nstaged_bytes = 0\n").unwrap();
+            assert_eq!(Config::load(home.path(), Some(project.path())).unwrap().ceiling.staged_bytes, 0);
+        }
+    }
 
     #[test]
     fn a_project_can_narrow_and_never_widen() {

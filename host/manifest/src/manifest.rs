@@ -38,6 +38,7 @@ pub struct Manifest {
     pub routing: Routing,
     /// Limits that it asks for; the operator's cap them.
     #[serde(default)]
+    #[serde(deserialize_with = "crate::limits::asked")]
     pub limits: Limits,
 }
 

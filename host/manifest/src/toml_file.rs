@@ -13,8 +13,9 @@ pub const MAX_TOML_BYTES: u64 = 256 << 10;
 /// How alike an unknown key must be to a known one to be suggested, from 0 to 1.
 const ALIKE: f64 = 0.6;
 
-/// What to do about a value that does not belong.
-const HELP: &str = "see the published schema of this file";
+/// The files that people write, and the published schema of each.
+const SCHEMAS: &[(&str, &str)] =
+    &[("role.toml", "role"), ("config.toml", "config"), ("brain.toml", "project"), ("confirmed.toml", "confirmed")];
 /// How what is wrong with a glob begins.
 pub(crate) const GLOB: &str = "the glob `";
 /// What to do about it.
@@ -88,10 +89,23 @@ pub fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, TomlErro
         let at = error.span().map_or(0, |span| span.start).min(text.len());
         let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
         let problem = error.message().to_owned();
-        let help =
-            unknown_key(&problem).unwrap_or_else(|| if problem.starts_with(GLOB) { GLOB_HELP } else { HELP }.into());
+        let help = unknown_key(&problem).unwrap_or_else(|| match problem.starts_with(GLOB) {
+            true => GLOB_HELP.into(),
+            false => schema_help(path),
+        });
         TomlError::Invalid { path: path.to_owned(), line, problem, help }
     })
+}
+
+/// Where it stands what belongs into a file.
+fn schema_help(path: &Path) -> String {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match SCHEMAS.iter().find(|(file, _)| Some(*file) == name) {
+        Some((file, schema)) => {
+            format!("`brain schema {schema}` prints what belongs into {file} (schemas/{schema}.schema.json)")
+        }
+        None => "`brain schema` names the schemas of all files".into(),
+    }
 }
 
 /// What to write instead of a key that serde calls unknown: the nearest of those that it says belong there.
@@ -172,6 +186,33 @@ mod tests {
     fn a_wrong_value_names_its_line() {
         let fault = fault(&format!("{HEAD}[limits]\ndeadline_ms = \"soon\"\n"));
         assert!(fault.contains("role.toml:7:"), "{fault}");
+    }
+
+    #[test]
+    fn a_value_that_does_not_belong_names_the_schema_of_its_file() {
+        for (file, schema) in SCHEMAS {
+            let error = parse::<toml::Table>(&Path::new("/some/where").join(file), "<html>").unwrap_err();
+            let help = miette::Diagnostic::help(&error).unwrap().to_string();
+            assert!(help.contains(&format!("`brain schema {schema}`")) && help.contains(file), "{help}");
+        }
+        let error = parse::<toml::Table>(Path::new("other.toml"), "<html>").unwrap_err();
+        assert!(miette::Diagnostic::help(&error).unwrap().to_string().contains("`brain schema`"));
+    }
+
+    #[test]
+    fn a_limit_that_cannot_be_names_its_line_and_what_it_may_be() {
+        for (limit, words) in [
+            ("memory_bytes = 0", "the limit `memory_bytes` is 0, with which no call can do anything; it is at least 1"),
+            (
+                "memory_bytes = 18446744073709551615",
+                "18446744073709551615, and the most that it may be is 1099511627776, 1 TiB",
+            ),
+            ("deadline_ms = 9223372036854775807", "the most that it may be is 31536000000, 31536000 s"),
+            ("open_handles = -1", "invalid value"),
+        ] {
+            let fault = fault(&format!("{HEAD}[limits]\n\n{limit}\n"));
+            assert!(fault.contains("role.toml:8: ") && fault.contains(words), "{fault}");
+        }
     }
 
     #[test]

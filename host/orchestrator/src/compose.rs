@@ -1,46 +1,62 @@
 //! From the results of all workers to the report of the run.
 
 use brain_journal::Journal;
-use brain_packet::{ReviewDecision, TaskStatus, Verdict};
+use brain_packet::{Note, ReviewDecision, TaskStatus, Verdict};
+use brain_plan::Plan;
 use brain_sandbox::LimitName;
 
-use crate::plan::Plan;
+use crate::gate::{REVIEW_DECISION, gate_findings};
 use crate::report::{REPORT_VERSION, Routing, RunReport, WorkerReport, merge, status};
 use crate::worker::Worked;
 
 /// Puts the report together: findings of all, the primary's summary as the answer, and what was missing or went wrong.
 pub(crate) fn compose(
     journal: &Journal,
-    request: &str,
     plan: &Plan,
     changes: Option<String>,
     mut missing: Vec<String>,
-    support: Vec<Worked>,
-    primary: Worked,
+    mut support: Vec<Worked>,
+    mut primary: Worked,
+    mut judges: Vec<Worked>,
 ) -> RunReport {
     let primary_role = primary.report.role.clone();
-    let everyone: Vec<&Worked> = support.iter().chain([&primary]).collect();
+    let everyone: Vec<&Worked> = support.iter().chain([&primary]).chain(&judges).collect();
     let findings =
         merge(everyone.iter().flat_map(|w| w.result.findings.iter().map(|finding| (&w.report.role, finding))));
     // The last to review is the one that saw most.
     let reviewer = everyone.iter().rev().find(|w| w.result.review.is_some());
-    let review = reviewer.and_then(|w| w.result.review.clone());
-    let primary_reviews = reviewer.is_some_and(|w| w.report.role == primary_role);
-    let warnings = warnings(&everyone, review.as_ref(), primary_reviews);
+    let mut review = reviewer.and_then(|w| w.result.review.clone());
+    let reviewer = reviewer.map(|w| w.report.role.clone());
+    // A review that is a part of the plan decides; one among the support only advises.
+    let primary_reviews = reviewer
+        .as_ref()
+        .is_some_and(|reviewer| *reviewer == primary_role || judges.iter().any(|judge| judge.report.role == *reviewer));
+    let mut warnings = warnings(&everyone, review.as_ref(), primary_reviews);
+    let mut summary = primary.result.summary.clone();
+    let overruled = review.as_mut().and_then(|review| gate_findings(review, &findings));
+    if let (Some(beside), Some(reviewer)) = (overruled, reviewer) {
+        // The primary may quote the review, whichever role it is.
+        summary = format!("Not approved, although {reviewer} approved by itself: {beside}.\n{summary}");
+        warnings.push(format!("{reviewer} approved, and {beside}: counted as changes requested"));
+        let note = Note {
+            field: REVIEW_DECISION.into(),
+            problem: format!("approved, although {beside}"),
+            action: "counted as changes requested".into(),
+        };
+        // The role's own words stay as they are: that they do not count stands beside them.
+        let worked = support.iter_mut().chain([&mut primary]).chain(&mut judges).find(|w| w.report.role == reviewer);
+        worked.into_iter().for_each(|w| w.report.notes.push(note.clone()));
+    }
     let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
-    let summary = primary.result.summary.clone();
-    missing.extend(everyone.iter().flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
-    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).map(|w| w.report).collect();
+    let everyone = support.iter().chain([&primary]).chain(&judges);
+    missing.extend(everyone.flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
+    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).chain(judges).map(|w| w.report).collect();
     RunReport {
         version: REPORT_VERSION,
         status,
-        task: request.to_owned(),
+        task: plan.request.clone(),
         session_id: journal.id().clone(),
-        routing: Routing {
-            source: plan.source.clone(),
-            primary_role: Some(primary_role),
-            reason: plan.primary().map(|p| p.reason.clone()).unwrap_or_default(),
-        },
+        routing: Routing { source: plan.source.clone(), primary_role: Some(primary_role), reason: plan.reason.clone() },
         workers,
         findings,
         review,

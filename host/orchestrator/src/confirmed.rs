@@ -7,10 +7,11 @@
 //! all, and a file that cannot be used stops every run: nothing is confirmed by damage.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use brain_manifest::Asks;
 use brain_manifest::grants::first_of;
@@ -27,8 +28,16 @@ pub const MAX_CONFIRMED_BYTES: u64 = 16 << 20;
 
 /// The file, below `BRAIN_HOME`.
 const FILE: &str = "confirmed.toml";
-/// Held while the file is changed.
+/// Held while the file is changed. Who holds it has written its process id there.
 const LOCK: &str = "confirmed.lock";
+/// Beginning of the name of a file that is to become [`FILE`].
+const NEW: &str = ".confirmed-";
+/// Most names of `BRAIN_HOME` that are looked at for files that killed processes left.
+const MAX_SWEPT: usize = 4096;
+/// How long another process is waited for: changing the file takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long is waited before the lock is asked for again.
+const PAUSE: Duration = Duration::from_millis(10);
 
 const HEAD: &str = "\
 # Written by `brain`: what each role asked for when it was first used, or when you last confirmed it with
@@ -94,6 +103,18 @@ pub enum ConsentError {
         help("mend that line; or move the file away, and the next use of each role confirms what it asks by then")
     )]
     Unusable(#[source] TomlError),
+    /// Another process holds it, and does not come to an end.
+    #[error("another process{who} holds {} and does not give it back", path.display())]
+    #[diagnostic(
+        code("role.confirmed.busy"),
+        help("see what that process is at, end it if it hangs, and try again; removing the file does not help")
+    )]
+    Busy {
+        /// The lock.
+        path: PathBuf,
+        /// Who, where that is known.
+        who: String,
+    },
     /// The file cannot be written.
     #[error("what was confirmed of roles cannot be written to {}: {source}", path.display())]
     #[diagnostic(code("role.confirmed.write"), help("check the disk and the permissions of BRAIN_HOME"))]
@@ -181,19 +202,35 @@ struct Changing {
 
 impl Changing {
     fn begin(home: &Path) -> Result<Self, ConsentError> {
+        Self::begin_within(home, PATIENCE)
+    }
+
+    fn begin_within(home: &Path, patience: Duration) -> Result<Self, ConsentError> {
         let path = home.join(LOCK);
         let fail = |source| ConsentError::Write { path: path.clone(), source };
         private_folder(home.to_owned()).map_err(fail)?;
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-        let lock = OpenOptions::new()
+        let mut lock = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .mode(0o600)
             .custom_flags(flags.bits().cast_signed())
             .open(&path)
             .map_err(fail)?;
-        rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).map_err(|e| fail(e.into()))?;
+        let deadline = Instant::now() + patience;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(ConsentError::Busy { who: holder(&mut lock), path }),
+                Err(TryLockError::Error(error)) => return Err(fail(error)),
+            }
+        }
+        // For whoever waits. That it cannot be written is no reason not to go on.
+        let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
+        sweep(home);
         Ok(Self { home: home.to_owned(), confirmed: Confirmed::read(home)?, _lock: lock })
     }
 
@@ -207,7 +244,7 @@ impl Changing {
             return Err(fail(io::Error::other(format!("it would be larger than {MAX_CONFIRMED_BYTES} bytes"))));
         }
         let mut file = tempfile::Builder::new()
-            .prefix(".confirmed-")
+            .prefix(NEW)
             .permissions(Permissions::from_mode(0o600))
             .tempfile_in(&self.home)
             .map_err(fail)?;
@@ -217,6 +254,25 @@ impl Changing {
             .map_err(fail)?;
         file.persist(&path).map_err(|e| fail(e.error))?;
         File::open(&self.home).and_then(|folder| folder.sync_all()).map_err(fail)
+    }
+}
+
+/// The process that holds the lock, as it wrote into it.
+fn holder(lock: &mut File) -> String {
+    let mut text = String::new();
+    let _ = Read::by_ref(lock).take(32).read_to_string(&mut text);
+    text.trim().parse::<u32>().map(|pid| format!(" ({pid})")).unwrap_or_default()
+}
+
+/// Removes what processes left that were killed while they wrote the file. Whoever writes one holds the lock, so that none of
+/// them is anybody's while this process does.
+fn sweep(home: &Path) {
+    let Ok(entries) = std::fs::read_dir(home) else { return };
+    for entry in entries.take(MAX_SWEPT).flatten() {
+        if entry.file_name().as_encoded_bytes().starts_with(NEW.as_bytes()) {
+            // What cannot be removed is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -252,4 +308,33 @@ pub(crate) fn consent<'a>(
         .filter_map(|role| confirmed.allows(role).err().map(|error| (role.manifest.name.clone(), error)))
         .collect();
     Ok(Consent { pinned, refused })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_not_given_back_is_waited_for_only_so_long_and_its_holder_named() {
+        let home = tempfile::tempdir().unwrap();
+        let held = Changing::begin(home.path()).unwrap();
+        let Err(error) = Changing::begin_within(home.path(), Duration::ZERO) else { panic!("it is held") };
+        let told = error.to_string();
+        assert!(told.contains(&format!("({})", std::process::id())) && told.contains(LOCK), "{told}");
+        drop(held);
+        Changing::begin_within(home.path(), Duration::ZERO).unwrap().keep().unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_swept_by_the_next_that_changes_the_file() {
+        let home = tempfile::tempdir().unwrap();
+        for name in [".confirmed-abc", ".confirmed-", "confirmed.txt"] {
+            std::fs::write(home.path().join(name), "torn").unwrap();
+        }
+        Changing::begin(home.path()).unwrap().keep().unwrap();
+        let mut left: Vec<_> = std::fs::read_dir(home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [LOCK, FILE, "confirmed.txt"]);
+    }
 }

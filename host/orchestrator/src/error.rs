@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use brain_journal::JournalError;
 use brain_manifest::TomlError;
+use brain_packet::SessionId;
+use brain_plan::PlanError;
 use brain_sandbox::SandboxError;
 
 use crate::confirmed::ConsentError;
+use crate::proposals::ProposalError;
 use crate::roles::RoleError;
 
 /// A run that cannot be done. A role that fails is not one: the run goes on and says so.
@@ -60,6 +63,27 @@ pub enum RunError {
     #[error(transparent)]
     #[diagnostic(transparent)]
     Role(#[from] RoleError),
+    /// There is no plan.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Plan(#[from] PlanError),
+    /// The session that is continued asked something, and the answer names none of its options.
+    #[error("the session {session} asked `{question}`, and `{answer}` is none of its {options} options")]
+    #[diagnostic(code("run.answer"), help("answer with a number, an option's id, or your own words"))]
+    Answer {
+        /// The session.
+        session: SessionId,
+        /// What it asked.
+        question: String,
+        /// What was answered.
+        answer: String,
+        /// How many options there are.
+        options: usize,
+    },
+    /// The session that is to be continued cannot be found.
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Session(#[from] ProposalError),
     /// Configuration cannot be used.
     #[error(transparent)]
     #[diagnostic(transparent)]
@@ -85,6 +109,9 @@ pub enum RunError {
 impl RunError {
     /// Whether the command was called wrongly, rather than something having failed.
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Empty | Self::TooLong { .. } | Self::Project { .. } | Self::Reference { .. })
+        matches!(
+            self,
+            Self::Empty | Self::TooLong { .. } | Self::Project { .. } | Self::Reference { .. } | Self::Answer { .. }
+        )
     }
 }

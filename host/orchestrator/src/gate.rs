@@ -1,6 +1,46 @@
-//! What Brain knows of a change and a reviewer does not: a review counts only for what was shown.
+//! What Brain knows of a change and a reviewer does not: a review counts only for what was shown, and an approval does not
+//! stand beside a finding of high severity, whoever reports it.
 
-use brain_packet::{Note, Verdict, WorkerResult};
+use brain_packet::{Note, ReviewDecision, Severity, Verdict, WorkerResult};
+
+use crate::report::ReportFinding;
+
+/// Findings that are made required changes one by one; the rest is counted.
+const MAX_REQUIRED: usize = 20;
+
+/// Takes an approval back that stands beside findings of high severity, and tells who reports them. Reviewers work side by
+/// side with other roles, and judge a change where others look at all of a project: only Brain has both.
+pub(crate) fn gate_findings(review: &mut ReviewDecision, findings: &[ReportFinding]) -> Option<String> {
+    let high: Vec<&ReportFinding> = findings.iter().filter(|f| f.finding.severity == Severity::High).collect();
+    if review.decision != Verdict::Approved || high.is_empty() {
+        return None;
+    }
+    let mut roles: Vec<&str> = high.iter().flat_map(|found| &found.roles).map(|role| role.as_str()).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    let (verb, number) = (if roles.len() == 1 { "reports" } else { "report" }, high.len());
+    let findings = if number == 1 { "1 finding".to_owned() } else { format!("{number} findings") };
+    let beside = format!("{} {verb} {findings} of high severity", roles.join(" and "));
+    review.decision = Verdict::ChangesRequested;
+    review.confidence = None;
+    review.rationale = format!("Not approved: {beside}. The reviewer said: {}", review.rationale);
+    review.required_changes.extend(high.iter().take(MAX_REQUIRED).map(|found| {
+        let f = &found.finding;
+        let place = match (&f.file, f.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}: "),
+            (Some(file), None) => format!("{file}: "),
+            (None, _) => String::new(),
+        };
+        format!("{place}{}", f.issue)
+    }));
+    if number > MAX_REQUIRED {
+        review.required_changes.push(format!("{} more findings of high severity", number - MAX_REQUIRED));
+    }
+    Some(beside)
+}
+
+/// The field that a note on an approval that does not count is about.
+pub const REVIEW_DECISION: &str = "review.decision";
 
 /// Takes an approval back when part of the change was not shown to who gave it: `cut` says which part, and is none where
 /// no change was handed over at all. A review of a part carries what is missing as residual risks in any case.
@@ -24,7 +64,7 @@ pub(crate) fn gate_review(mut result: WorkerResult, cut: Option<&[String]>) -> W
         review.rationale = format!("{what}. It said: {}", review.rationale);
         result.summary = format!("{what} ({not_shown}).\n{}", result.summary);
         result.notes.push(Note {
-            field: "review.decision".into(),
+            field: REVIEW_DECISION.into(),
             problem: "approved, although the change was not shown whole".into(),
             action: "counted as blocked".into(),
         });
@@ -74,6 +114,47 @@ mod tests {
         let review = result.review.unwrap();
         assert_eq!(review.decision, Verdict::ChangesRequested);
         assert_eq!(review.residual_risks, ["not shown to the reviewer: x"]);
+    }
+
+    fn found(severity: Severity, role: &str) -> ReportFinding {
+        let finding = brain_packet::Finding {
+            severity,
+            rule: None,
+            issue: "bad".into(),
+            file: Some("a.py".into()),
+            line: Some(3),
+            evidence: None,
+            suggestion: None,
+        };
+        ReportFinding { roles: vec![role.parse().unwrap()], finding }
+    }
+
+    #[test]
+    fn an_approval_does_not_stand_beside_a_high_finding_of_whoever() {
+        let mut review = reviewed(Verdict::Approved).review.unwrap();
+        let few = [found(Severity::High, "security"), found(Severity::High, "licences"), found(Severity::Low, "qa")];
+        let beside = gate_findings(&mut review, &few).unwrap();
+        assert_eq!(beside, "licences and security report 2 findings of high severity");
+        assert_eq!(review.decision, Verdict::ChangesRequested);
+        assert_eq!(review.required_changes, ["a.py:3: bad", "a.py:3: bad"]);
+        assert!(review.rationale.starts_with("Not approved: ") && review.rationale.ends_with("fine"));
+
+        let mut review = reviewed(Verdict::Approved).review.unwrap();
+        let many: Vec<_> = (0..MAX_REQUIRED + 3).map(|_| found(Severity::High, "security")).collect();
+        gate_findings(&mut review, &many).unwrap();
+        assert_eq!(review.required_changes.last().unwrap(), "3 more findings of high severity");
+    }
+
+    #[test]
+    fn other_findings_and_other_verdicts_change_nothing() {
+        let mut review = reviewed(Verdict::Approved).review.unwrap();
+        assert_eq!(gate_findings(&mut review, &[found(Severity::Medium, "security")]), None);
+        assert_eq!(review.decision, Verdict::Approved);
+        for verdict in [Verdict::Blocked, Verdict::ChangesRequested] {
+            let mut review = reviewed(verdict).review.unwrap();
+            assert_eq!(gate_findings(&mut review, &[found(Severity::High, "security")]), None);
+            assert_eq!(review, reviewed(verdict).review.unwrap());
+        }
     }
 
     #[test]

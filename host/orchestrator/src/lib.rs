@@ -24,47 +24,48 @@ mod apply;
 mod artifacts;
 mod compose;
 mod confirmed;
+mod continued;
 mod crew;
 mod error;
 mod gate;
 mod git;
 mod patch;
-mod plan;
 mod proposals;
 mod receipts;
 mod references;
 mod report;
 mod roles;
-mod route;
 mod run;
 mod sarif;
 mod schedule;
 mod schemas;
+mod sweep;
 mod threads;
 mod tighten;
-mod words;
 mod worker;
 
-pub use apply::{ApplyFault, ApplyReport, ApplyResult, Mark, Recovery, apply, recover_interrupted};
+pub use apply::{
+    ApplyFault, ApplyReport, ApplyResult, Interrupted, Mark, Recovery, apply, interrupted, recover_interrupted,
+};
 pub use brain_manifest::{
     Asks, ByRole, Config, ConfigFile, Context, DEFAULT_MAX_PARALLEL, Decision, Denied, EffectiveGrant, Files, Granted,
     LimitGrant, MAX_GLOBS, MAX_TOML_BYTES, Manifest, ProjectFile, ProjectGrants, ProjectPath, RoleGrants,
     Routing as ManifestRouting, TomlError, Wasi, Who, nearest, plainest,
 };
+pub use brain_plan::{Clarification, Mode, Plan, PlanPhase, WorkerPlan};
 pub use confirmed::{Confirmation, Confirmed, ConsentError, How, MAX_CONFIRMED_BYTES};
 pub use error::RunError;
+pub use gate::REVIEW_DECISION;
 pub use git::{ChangedFile, Changes, GitView, MAX_DIFF_BYTES, MAX_DIFF_FILES, MAX_GIT_TIME, view as git_view};
-pub use plan::{Plan, PlanPhase, WorkerPlan};
 pub use proposals::{
     LAST, Proposal, ProposalError, ProposedChanges, ShownProposal, figures, proposal, proposals, session,
 };
 pub use receipts::{DEFAULT_RECEIPT_SESSIONS, KeptReceipt, MAX_RECEIPTS, PastCalls, past_calls, receipts};
 pub use references::MAX_REFERENCES;
 pub use report::{Fault, REPORT_VERSION, ReportFinding, Routing, RunReport, RunStatus, WorkerReport};
-pub use roles::{Catalogue, Installed, Origin, RoleError, read_component};
-pub use route::Clarification;
-pub use run::{Event, Orchestrator, Preview, open_project};
+pub use roles::{Catalogue, Fault as RoleFault, Installed, Origin, RoleError, read_component};
+pub use run::{Event, Orchestrator, open_project};
 pub use sarif::sarif;
 pub use schemas::schemas;
-pub use threads::{MAX_FIELD_CHARS, MAX_SNAPSHOT_CHARS};
+
 pub use tighten::{Advice, GlobAdvice, LimitAdvice, MAX_NARROWED_FOLDERS, Tightened, tighten};

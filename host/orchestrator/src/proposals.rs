@@ -93,7 +93,7 @@ pub enum ProposalError {
         session: SessionId,
     },
     /// The named role did not propose one.
-    #[error("`{role}` proposed no change in session {session}; {} did", roles.join(", "))]
+    #[error("`{role}` proposed no change in session {session}; these did: {}", roles.join(", "))]
     #[diagnostic(code("changes.not-that-role"), help("name one of these, or none if there is one alone"))]
     NotThatRole {
         /// The session.
@@ -103,9 +103,9 @@ pub enum ProposalError {
         /// The roles that proposed.
         roles: Vec<String>,
     },
-    /// Several roles proposed changes, and none was named.
-    #[error("{} roles of session {session} propose changes:{}", listed.len(), listed.iter().map(|line| format!("\n  {line}")).collect::<String>())]
-    #[diagnostic(code("changes.which-role"), help("name one of them after the session"))]
+    /// Several changes were proposed, and what was named leaves open which is meant.
+    #[error("{} changes are proposed in session {session}:{}", listed.len(), listed.iter().map(|line| format!("\n  {line}")).collect::<String>())]
+    #[diagnostic(code("changes.which-role"), help("name one of them after the session, as it stands before the colon"))]
     WhichRole {
         /// The session.
         session: SessionId,
@@ -189,8 +189,8 @@ pub fn proposals(home: &Path, session: &SessionId) -> Result<Vec<Proposal>, Prop
         let project = run.project_root.map(PathBuf::from);
         for worker in run.workers {
             let Some(story) = worker.proposal else { continue };
-            // A role that worked twice in a session has one folder there, with its latest proposal.
-            found.retain(|known| known.role != worker.role);
+            // The same change, proposed twice, is one; what became of it is told of the latest.
+            found.retain(|known| known.role != worker.role || known.story.digest != story.digest);
             found.push(Proposal {
                 session: session.clone(),
                 role: worker.role,
@@ -203,33 +203,58 @@ pub fn proposals(home: &Path, session: &SessionId) -> Result<Vec<Proposal>, Prop
     Ok(found)
 }
 
-/// The one proposal of a session, or that of the role that is named.
+/// The one proposal of a session, or that of the role that is named; of a role that made several, its name is followed by `@`
+/// and the beginning of the digest of one.
 ///
 /// # Errors
-/// There is none, or there are several and no role is named.
+/// There is none, or there are several and none of them alone is named.
 pub fn proposal(home: &Path, session: &SessionId, role: Option<&str>) -> Result<Proposal, ProposalError> {
     let mut found = proposals(home, session)?;
     let session = session.clone();
     if found.is_empty() {
         return Err(ProposalError::None { session });
     }
-    match role {
-        Some(role) => match found.iter().position(|proposal| proposal.role.as_str() == role) {
-            Some(at) => Ok(found.swap_remove(at)),
-            None => {
-                let roles = found.iter().map(|proposal| proposal.role.to_string()).collect();
-                Err(ProposalError::NotThatRole { session, role: brain_packet::terminal_line(role).into(), roles })
-            }
-        },
-        None if found.len() == 1 => Ok(found.swap_remove(0)),
-        None => Err(ProposalError::WhichRole { session, listed: found.iter().map(Proposal::line).collect() }),
+    let names: Vec<String> = found.iter().map(|proposal| name(&found, proposal)).collect();
+    let (wanted, digest) = match role.map(|role| role.split_once('@').unwrap_or((role, ""))) {
+        Some((role, digest)) => (Some(role), digest),
+        None => (None, ""),
+    };
+    let is_meant = |proposal: &Proposal| {
+        wanted.is_none_or(|role| proposal.role.as_str() == role) && proposal.story.digest.as_str().starts_with(digest)
+    };
+    let meant: Vec<usize> = (0..found.len()).filter(|at| found.get(*at).is_some_and(is_meant)).collect();
+    match (meant.as_slice(), role) {
+        ([one], _) => Ok(found.swap_remove(*one)),
+        ([], Some(role)) => {
+            Err(ProposalError::NotThatRole { session, role: brain_packet::terminal_line(role).into(), roles: names })
+        }
+        (several, _) => {
+            let lines = several.iter().filter_map(|at| Some(found.get(*at)?.line(names.get(*at)?)));
+            Err(ProposalError::WhichRole { session, listed: lines.collect() })
+        }
+    }
+}
+
+/// What names a proposal within its session: its role, and its digest where the role made several.
+fn name(all: &[Proposal], proposal: &Proposal) -> String {
+    let of_role = all.iter().filter(|other| other.role == proposal.role).count();
+    if of_role == 1 {
+        proposal.role.to_string()
+    } else {
+        format!("{}@{}", proposal.role, proposal.story.digest.short())
     }
 }
 
 impl Proposal {
-    fn line(&self) -> String {
+    fn line(&self, name: &str) -> String {
         let story = &self.story;
-        format!("{}: {} ({})", self.role, figures(story.files, story.added_lines, story.removed_lines), story.state)
+        format!("{name}: {} ({})", figures(story.files, story.added_lines, story.removed_lines), story.state)
+    }
+
+    /// What names it within its session, whatever else was proposed there.
+    #[must_use]
+    pub fn exact_name(&self) -> String {
+        format!("{}@{}", self.role, self.story.digest.as_str())
     }
 
     /// The change set, as it was proposed.
@@ -237,7 +262,7 @@ impl Proposal {
     /// # Errors
     /// Its file cannot be read, or is not what the journal says that was proposed.
     pub fn change_set(&self) -> Result<ChangeSet, ProposalError> {
-        let path = self.paths.change_set(&self.role);
+        let path = self.paths.change_set(&self.role, &self.story.digest);
         let (session, role) = (self.session.clone(), self.role.clone());
         let json = match read(&path) {
             Ok(json) => json,
@@ -285,7 +310,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 pub(crate) fn keep(paths: &SessionPaths, role: &RoleName, set: &ChangeSet, contents: &Contents) -> io::Result<()> {
     let new = set.changes.iter().filter_map(|change| change.new.as_ref());
     contents.sync(new).map_err(io::Error::other)?;
-    let path = paths.change_set(role);
+    let path = paths.change_set(role, &set.digest());
     if let Some(folder) = path.parent() {
         private_folder(folder.to_owned())?;
         replace_private(&path, &set.to_json())?;

@@ -1,4 +1,4 @@
-//! `@path` and `@@session` in a request.
+//! `@path` and `@@session` in a request; `@@last` is the newest session of the project.
 //!
 //! A reference becomes a context reference of the handoffs; its content is never pasted into the request. What cannot be
 //! delivered is said, with the reason, and the run goes on. The tokens stay in the request, so that a role can tell what
@@ -9,6 +9,7 @@ use std::path::{Component, Path};
 use brain_packet::{ContextRef, ContextRefKind, SessionId};
 use brain_sandbox::WORKSPACE;
 
+use crate::proposals::session;
 use crate::threads;
 
 /// References in one request; further ones are counted as missing.
@@ -41,10 +42,16 @@ pub fn resolve(request: &str, project: &Path, home: &Path) -> References {
                 Ok(reference) => found.files.push(reference),
                 Err(why) => found.missing.push(format!("@{path}: {why}")),
             },
-            Token::Session(id) => match threads::snapshot(home, id) {
-                Ok(thread) => found.threads.push(thread),
-                Err(why) => found.missing.push(format!("@@{id}: {why}")),
-            },
+            Token::Session(word) => {
+                let thread =
+                    session(home, word, project).map_err(|e| e.to_string()).and_then(|id| threads::snapshot(home, id));
+                match thread {
+                    // One session by two names is one.
+                    Ok((id, _)) if found.threads.iter().any(|(known, _)| *known == id) => {}
+                    Ok(thread) => found.threads.push(thread),
+                    Err(why) => found.missing.push(format!("@@{word}: {why}")),
+                }
+            }
         }
     }
     found
@@ -83,6 +90,10 @@ fn tokens(text: &str) -> Vec<Token> {
 /// # Errors
 /// Why it cannot be referred to, in words.
 pub fn file(project: &Path, path: &str) -> Result<ContextRef, String> {
+    // What is all of the project is said as `.`: a name that came out empty is a mistake.
+    if path.is_empty() {
+        return Err("it names nothing; `.` is the project".into());
+    }
     let mut relative = String::new();
     for component in Path::new(path.strip_prefix("/workspace/").unwrap_or(path)).components() {
         match component {
@@ -100,6 +111,21 @@ pub fn file(project: &Path, path: &str) -> Result<ContextRef, String> {
     }
     if relative.is_empty() {
         return Ok(ContextRef::new(ContextRefKind::File, WORKSPACE));
+    }
+    // `src/a.rs:30:5` names a place, as compilers and the report do; the file is what can be granted.
+    let is_there = |relative: &str| std::fs::symlink_metadata(project.join(relative)).ok();
+    if is_there(&relative).is_none() {
+        let mut place = relative.as_str();
+        while let Some((file, number)) = place.rsplit_once(':')
+            && !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+        {
+            place = file;
+        }
+        // A folder has no lines, and naming one would grant more than was meant.
+        if is_there(place).is_some_and(|found| found.is_file()) {
+            relative.truncate(place.len());
+        }
     }
     match std::fs::symlink_metadata(project.join(&relative)) {
         Ok(_) => Ok(ContextRef::new(ContextRefKind::File, format!("{WORKSPACE}/{relative}"))),
@@ -128,8 +154,13 @@ mod tests {
         std::fs::write(dir.path().join("src/a.rs"), "").unwrap();
         assert_eq!(file(dir.path(), "./src/a.rs").unwrap().uri, "/workspace/src/a.rs");
         assert_eq!(file(dir.path(), "src").unwrap().uri, "/workspace/src");
+        for place in ["src/a.rs:30", "src/a.rs:30:5"] {
+            assert_eq!(file(dir.path(), place).unwrap().uri, "/workspace/src/a.rs", "{place}");
+        }
+        std::fs::write(dir.path().join("odd:30"), "").unwrap();
+        assert_eq!(file(dir.path(), "odd:30").unwrap().uri, "/workspace/odd:30", "a name is a name first");
         assert_eq!(file(dir.path(), ".").unwrap().uri, "/workspace");
-        for bad in ["/etc/passwd", "../x", "src/../../x", "nope"] {
+        for bad in ["/etc/passwd", "../x", "src/../../x", "nope", "", "nope:3", "src/a.rs:x", ":3", "src/:3", "src:3"] {
             assert!(file(dir.path(), bad).is_err(), "{bad}");
         }
     }

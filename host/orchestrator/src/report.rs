@@ -3,13 +3,12 @@
 use brain_packet::{
     ContextRef, Finding, HandoffId, Note, ReviewDecision, RoleName, SessionId, Severity, TaskId, TaskStatus, Verdict,
 };
+use brain_plan::{Clarification, PlanPhase};
 use brain_sandbox::Receipt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::PlanPhase;
 use crate::proposals::ProposedChanges;
-use crate::route::Clarification;
 
 /// Version of the report's form. It changes when a reader of an older one would misread it.
 pub const REPORT_VERSION: u32 = 1;
@@ -28,11 +27,12 @@ pub struct RunReport {
     pub session_id: SessionId,
     /// How the roles were chosen.
     pub routing: Routing,
-    /// The workers, in the order of planning, the primary last.
+    /// The workers, in the order of planning: those that prepared, the primary, those that judged.
     pub workers: Vec<WorkerReport>,
     /// The findings of all workers, the gravest first; what several report at one place is one.
     pub findings: Vec<ReportFinding>,
-    /// The decision of the role that reviewed, if one did.
+    /// The decision of the role that reviewed, if one did. An approval counts as changes requested where another role, or
+    /// the same, has a finding of high severity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewDecision>,
     /// What is asked back, when the request says too little. Then no worker ran.
@@ -57,7 +57,7 @@ pub enum RunStatus {
     Answered,
     /// The review approved the change.
     Approved,
-    /// The review wants changes.
+    /// The review wants changes, or approved beside a finding of high severity.
     ChangesRequested,
     /// The review, or the primary, could not do its work.
     Blocked,
@@ -85,7 +85,7 @@ impl RunStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Routing {
-    /// `heuristic`: by rule.
+    /// `heuristic`: by rule; `router-brain`: by a model; `operator`: the role was called by name.
     pub source: String,
     /// The role that answers; absent when none was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use brain_manifest::{Manifest, TomlError, plain_file, toml_file::read};
 use brain_packet::RoleName;
 use brain_sandbox::{CONTRACT, MAX_COMPONENT_BYTES, show_bytes};
 
-/// Roles that are looked at in one folder.
+/// Entries that are looked at in one folder of roles.
 const MAX_ROLES: usize = 1000;
 
 /// Where a role was found.
@@ -67,6 +67,15 @@ impl Installed {
     /// The component's file.
     pub fn component(&self) -> PathBuf {
         self.folder.join(&self.manifest.component)
+    }
+
+    /// Whether the component is there and can be read. What is in it is not looked at.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no regular file.
+    fn has_component(&self) -> Result<(), RoleError> {
+        let path = self.component();
+        plain_file::open(&path).map(drop).map_err(|source| RoleError::Unreadable { path, source })
     }
 
     /// The component's bytes.
@@ -133,6 +142,22 @@ pub enum RoleError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A folder of roles cannot be listed.
+    #[error("the folder of roles {} cannot be listed: {source}", path.display())]
+    #[diagnostic(code("role.folder"), help("make it a folder that you may read, or take it away"))]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A folder of roles has too many entries.
+    #[error("the folder of roles {} has more than {MAX_ROLES} entries: not all were looked at", path.display())]
+    #[diagnostic(code("role.too-many"), help("put nothing but role folders there"))]
+    TooMany {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The component is too large to load.
     #[error("{} is larger than {}", path.display(), show_bytes(MAX_COMPONENT_BYTES))]
     #[diagnostic(code("role.too-large"), help("strip debug information; is it the right file?"))]
@@ -140,16 +165,36 @@ pub enum RoleError {
         /// The file.
         path: PathBuf,
     },
+    /// There is one of this name, and it cannot be used.
+    #[error("the role `{name}` is there, and cannot be used: {why}")]
+    #[diagnostic(code("role.unusable"), help("{help}"))]
+    Unusable {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+        /// What to do about that.
+        help: String,
+    },
     /// No role has this name.
-    #[error("there is no role `{name}`; there {}{}", list(known), because(why.as_deref()))]
+    #[error("there is no role `{name}`; there {}", list(known))]
     #[diagnostic(code("role.not-found"), help("`brain role list` shows where roles are looked for"))]
     NotFound {
         /// The name.
         name: String,
         /// The names that there are.
         known: Vec<RoleName>,
-        /// Why the one in a folder of that name cannot be used.
-        why: Option<String>,
+    },
+    /// There is no role at all that can be used, and some that cannot.
+    #[error("there are no roles that can be used: {why}{}", and_more(*more))]
+    #[diagnostic(code("role.none-usable"), help("{help}"))]
+    NoneUsable {
+        /// What is wrong with the first of them.
+        why: String,
+        /// How many more there are.
+        more: usize,
+        /// What to do about the first.
+        help: String,
     },
     /// There is no role at all.
     #[error("there are no roles")]
@@ -163,8 +208,8 @@ pub enum RoleError {
     },
 }
 
-fn because(why: Option<&str>) -> String {
-    why.map(|why| format!(". The one in a folder of that name cannot be used: {why}")).unwrap_or_default()
+fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!("; and {more} more: `brain role list`") }
 }
 
 fn list(known: &[RoleName]) -> String {
@@ -195,10 +240,28 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, RoleError> {
 pub struct Catalogue {
     roles: BTreeMap<RoleName, Installed>,
     /// Folders that look like roles and cannot be used.
-    pub faults: Vec<RoleError>,
-    /// What is wrong in the folder of this name.
-    unusable: BTreeMap<String, String>,
+    pub faults: Vec<Fault>,
     home: PathBuf,
+}
+
+/// A folder that looks like a role's and cannot be used.
+#[derive(Debug)]
+pub struct Fault {
+    /// The name of the folder, which is to be that of the role.
+    pub name: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// Where it was found.
+    pub origin: Origin,
+    /// What is wrong with it.
+    pub error: RoleError,
+}
+
+impl Fault {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        miette::Diagnostic::help(&self.error).map(|help| help.to_string()).unwrap_or_default()
+    }
 }
 
 impl Catalogue {
@@ -206,24 +269,37 @@ impl Catalogue {
     pub fn find(folders: &[(PathBuf, Origin)], home: &Path) -> Self {
         let mut catalogue = Self { home: home.join("roles"), ..Self::default() };
         for (folder, origin) in folders {
-            let Ok(entries) = fs::read_dir(folder) else { continue };
-            let mut found: Vec<PathBuf> =
-                entries.flatten().take(MAX_ROLES).map(|e| e.path()).filter(|p| p.join("role.toml").is_file()).collect();
-            found.sort();
+            let mut entries: Vec<PathBuf> = match fs::read_dir(folder) {
+                Ok(entries) => entries.flatten().take(MAX_ROLES + 1).map(|entry| entry.path()).collect(),
+                // A link that leads nowhere is there.
+                Err(error) if error.kind() == ErrorKind::NotFound && !folder.is_symlink() => continue,
+                Err(source) => {
+                    catalogue.broken(folder, *origin, RoleError::Folder { path: folder.clone(), source });
+                    continue;
+                }
+            };
+            entries.sort();
+            if entries.len() > MAX_ROLES {
+                entries.truncate(MAX_ROLES);
+                catalogue.broken(folder, *origin, RoleError::TooMany { path: folder.clone() });
+            }
+            // A manifest that cannot be read is there, too.
+            let found = entries.into_iter().filter(|path| fs::symlink_metadata(path.join("role.toml")).is_ok());
             for path in found {
-                match Installed::read(&path, *origin) {
+                match Installed::read(&path, *origin).and_then(|role| role.has_component().map(|()| role)) {
                     Ok(role) => {
                         catalogue.roles.entry(role.manifest.name.clone()).or_insert(role);
                     }
-                    Err(fault) => {
-                        let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                        catalogue.unusable.entry(folder).or_insert_with(|| fault.to_string());
-                        catalogue.faults.push(fault);
-                    }
+                    Err(error) => catalogue.broken(&path, *origin, error),
                 }
             }
         }
         catalogue
+    }
+
+    fn broken(&mut self, folder: &Path, origin: Origin, error: RoleError) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        self.faults.push(Fault { name, folder: folder.to_owned(), origin, error });
     }
 
     /// The folders that a `brain` binary looks into: what the operator names, its home, then what shipped beside it.
@@ -245,21 +321,34 @@ impl Catalogue {
         self.roles.is_empty()
     }
 
+    /// What is wrong with the role `name`, when it is there and cannot be used.
+    pub fn fault(&self, name: &str) -> Option<&Fault> {
+        self.faults.iter().find(|fault| {
+            fault.name == name
+                || matches!(&fault.error, RoleError::Name { name: called, .. } if called.as_str() == name)
+        })
+    }
+
     /// The role `name`.
     ///
     /// # Errors
-    /// There is none of that name, or none at all.
+    /// There is none of that name, it cannot be used, or there is none at all.
     pub fn get(&self, name: &str) -> Result<&Installed, RoleError> {
-        self.roles.values().find(|role| role.manifest.name.as_str() == name).ok_or_else(|| {
-            if self.is_empty() {
-                RoleError::None { home: self.home.clone() }
-            } else {
-                RoleError::NotFound {
-                    name: name.to_owned(),
-                    known: self.roles.keys().cloned().collect(),
-                    why: self.unusable.get(name).cloned(),
-                }
+        self.roles.values().find(|role| role.manifest.name.as_str() == name).ok_or_else(|| self.lacks(name))
+    }
+
+    fn lacks(&self, name: &str) -> RoleError {
+        if let Some(fault) = self.fault(name) {
+            return RoleError::Unusable { name: name.to_owned(), why: fault.error.to_string(), help: fault.help() };
+        }
+        match self.faults.split_first() {
+            _ if !self.is_empty() => {
+                RoleError::NotFound { name: name.to_owned(), known: self.roles.keys().cloned().collect() }
             }
-        })
+            None => RoleError::None { home: self.home.clone() },
+            Some((first, rest)) => {
+                RoleError::NoneUsable { why: first.error.to_string(), more: rest.len(), help: first.help() }
+            }
+        }
     }
 }

@@ -7,23 +7,25 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use brain_journal::{Journal, ProjectSupport, Record};
-use brain_manifest::Config;
+use brain_journal::{ClarificationRequest, Journal, Phase, ProjectSupport, Record, RunEnd, RunStart, TodoItem};
+use brain_manifest::{Config, Manifest};
 use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
+use brain_plan::{Clarification, Mode, Plan, PlanPhase, Request, WorkerPlan};
 use brain_sandbox::{CancelToken, GlobLayer, LoadError, Role, Sandbox, WORKSPACE, WorkspaceGrant};
 
 use crate::compose::compose;
 use crate::confirmed::{Confirmed, consent};
+use crate::continued::Continued;
 use crate::crew::Crew;
 use crate::error::RunError;
 use crate::git;
-use crate::plan::{Plan, PlanPhase, SOURCE, WorkerPlan};
 use crate::references::{self, References};
 use crate::report::{Fault, REPORT_VERSION, Routing, RunReport, RunStatus};
 use crate::roles::{Catalogue, Installed, Origin};
-use crate::route::{Clarification, Routed, route};
-use crate::worker::{Bench, CHANGES, ContextFile, Git};
+use crate::sweep;
+use crate::worker::{Bench, CHANGES, ContextFile, Git, task_id};
 
 /// Hidden files that are named; the rest is counted.
 const MAX_NAMED: usize = 8;
@@ -35,8 +37,10 @@ pub enum Event {
     Planned(Box<Plan>),
     /// A role that the operator added is used for the first time: what it asks for is confirmed from now on.
     FirstUse(RoleName),
-    /// A role is being loaded; the first time it is compiled, which takes its time.
+    /// A role is being loaded; one that is not in the cache is compiled, which takes its time.
     Loading(RoleName),
+    /// A role was not in the cache and has been compiled, which took this time.
+    Compiled(RoleName, Duration),
     /// A worker is called.
     Started(RoleName, PlanPhase),
     /// A worker has ended, with this status, after this wall time in milliseconds.
@@ -55,17 +59,10 @@ pub struct Orchestrator {
     pub home: PathBuf,
     /// The project's folder.
     pub project: PathBuf,
+    /// How wide a run may go.
+    pub mode: Mode,
     /// Interrupts the run.
     pub cancel: CancelToken,
-}
-
-/// What a run would do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Preview {
-    /// It would run these workers.
-    Plan(Plan),
-    /// It would ask back.
-    Unclear(Clarification),
 }
 
 impl Orchestrator {
@@ -73,44 +70,76 @@ impl Orchestrator {
     ///
     /// # Errors
     /// The request cannot be worked on, or there are no roles.
-    pub fn preview(&self, request: &str) -> Result<Preview, RunError> {
+    pub fn preview(&self, request: &str) -> Result<Plan, RunError> {
         let request = checked(request)?;
         let references = references::resolve(request, &self.project, &self.home);
-        let mut preview = self.plan(request, &references)?;
-        if let Preview::Plan(plan) = &mut preview {
-            let confirmed = Confirmed::read(&self.home)?;
-            let refused = self.roles_of(plan).filter_map(|role| confirmed.allows(role).err());
-            let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
-            plan.missing.extend(refused);
-        }
-        Ok(preview)
+        let mut plan = self.plan(request, &references, false)?;
+        let confirmed = Confirmed::read(&self.home)?;
+        let refused = self.roles_of(&plan).filter_map(|role| confirmed.allows(role).err());
+        let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
+        plan.missing.extend(refused);
+        Ok(plan)
     }
 
-    fn plan(&self, request: &str, references: &References) -> Result<Preview, RunError> {
-        match route(request, &self.catalogue) {
-            None => Err(self.catalogue.get("").err().map_or(RunError::Empty, RunError::from)),
-            Some(Routed::Unclear(clarification)) => Ok(Preview::Unclear(clarification)),
-            Some(Routed::Run(route)) => {
-                let mut plan = Plan::new(request, route, &self.catalogue);
-                plan.missing.extend(references.missing.iter().cloned());
-                plan.missing
-                    .extend(self.catalogue.faults.iter().map(|fault| format!("a role cannot be used: {fault}")));
-                Ok(Preview::Plan(plan))
-            }
+    /// Plans a request. What continues a session is not asked back by rule.
+    fn plan(&self, request: &str, references: &References, continues: bool) -> Result<Plan, RunError> {
+        let roles: Vec<&Manifest> = self.catalogue.iter().map(|role| &role.manifest).collect();
+        if roles.is_empty() {
+            return Err(self.catalogue.get("").err().map_or(RunError::Empty, RunError::from));
         }
+        let planned = brain_plan::plan(
+            &Request {
+                prompt: request,
+                roles: &roles,
+                config: &self.config,
+                mode: self.mode,
+                review_edits: true,
+                continues,
+            },
+            None,
+        );
+        let mut plan = planned?;
+        plan.missing.extend(references.missing.iter().cloned());
+        plan.missing
+            .extend(self.catalogue.faults.iter().map(|fault| format!("a role cannot be used: {}", fault.error)));
+        Ok(plan)
     }
 
     /// Runs `request` and returns the report, which is in the journal too.
     ///
+    /// With `session`, the run continues that session: its snapshot is context of the workers, and where its last run asked
+    /// back, `request` is the answer.
+    ///
     /// # Errors
     /// The request cannot be worked on, there are no roles, a record or a file of Brain's own cannot be written, or the
-    /// run is interrupted.
-    pub fn run(&self, request: &str, watch: &(dyn Fn(Event) + Sync)) -> Result<RunReport, RunError> {
+    /// run is interrupted. There is no such session, or `request` is no answer to what it asked.
+    pub fn run(
+        &self,
+        request: &str,
+        session: Option<&str>,
+        watch: &(dyn Fn(Event) + Sync),
+    ) -> Result<RunReport, RunError> {
         let request = checked(request)?;
-        let references = references::resolve(request, &self.project, &self.home);
-        let preview = self.plan(request, &references)?;
-        let journal = Journal::start(&self.home)?;
-        self.recorded(&journal, || self.run_in(&journal, request, references, preview, watch))
+        let continued = session.map(|word| Continued::find(&self.home, word, &self.project)).transpose()?;
+        let request = match &continued {
+            Some(continued) => continued.request(request)?,
+            None => request.to_owned(),
+        };
+        let request = checked(&request)?;
+        let mut references = references::resolve(request, &self.project, &self.home);
+        let plan = self.plan(request, &references, continued.is_some())?;
+        let (journal, run) = match continued {
+            Some(Continued { id, snapshot, runs, .. }) => {
+                references.threads.retain(|(known, _)| *known != id);
+                references.threads.push((id.clone(), snapshot));
+                (Journal::open(&self.home, &id)?, runs + 1)
+            }
+            None => (Journal::start(&self.home)?, 1),
+        };
+        self.recorded(&journal, || match plan.clarification.clone() {
+            Some(clarification) => self.ask_back(&journal, run, references, plan, clarification),
+            None => self.work(&journal, run, request, references, plan, watch),
+        })
     }
 
     /// Calls one role by name, as the primary of a run of its own.
@@ -135,22 +164,10 @@ impl Orchestrator {
                     .map_err(|why| RunError::Reference { reference: path.clone(), why })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let plan = Plan {
-            request: goal.to_owned(),
-            source: "operator".into(),
-            workers: vec![WorkerPlan {
-                role: role.manifest.name.clone(),
-                phase: PlanPhase::Primary,
-                reason: "the operator called it by name".into(),
-                todo: "answer".into(),
-                after: Vec::new(),
-                reads: role.manifest.files.read.clone(),
-            }],
-            missing: Vec::new(),
-        };
+        let plan = brain_plan::of_one(goal, &role.manifest, &self.config);
         let journal = Journal::start(&self.home)?;
         let references = References { files, ..References::default() };
-        self.recorded(&journal, || self.work(&journal, goal, references, plan, watch))
+        self.recorded(&journal, || self.work(&journal, 1, goal, references, plan, watch))
     }
 
     /// Whatever ends a run early is its last record.
@@ -162,62 +179,80 @@ impl Orchestrator {
         run().inspect_err(|error| {
             let code = miette::Diagnostic::code(error).map(|code| code.to_string());
             // When the journal itself is what broke, the error that is returned says so.
-            let _ = journal.append(&Record::RunError { code, error: error.to_string() });
+            let _ = journal.append(&Record::RunError {
+                code,
+                error: error.to_string(),
+                attempt: None,
+                will_fallback: false,
+            });
         })
     }
 
-    fn run_in(
+    /// Asks back instead of working: no role is called, and the tasks wait.
+    fn ask_back(
         &self,
         journal: &Journal,
-        request: &str,
+        run: usize,
         references: References,
-        preview: Preview,
-        watch: &(dyn Fn(Event) + Sync),
+        plan: Plan,
+        clarification: Clarification,
     ) -> Result<RunReport, RunError> {
-        match preview {
-            Preview::Plan(plan) => self.work(journal, request, references, plan, watch),
-            Preview::Unclear(clarification) => {
-                self.start(journal, request, None)?;
-                let report = RunReport {
-                    version: REPORT_VERSION,
-                    status: RunStatus::NeedsClarification,
-                    task: request.to_owned(),
-                    session_id: journal.id().clone(),
-                    routing: Routing {
-                        source: SOURCE.into(),
-                        primary_role: None,
-                        reason: clarification.reason.clone(),
-                    },
-                    workers: Vec::new(),
-                    findings: Vec::new(),
-                    review: None,
-                    changes: None,
-                    missing: references.missing,
-                    warnings: vec!["no role was asked: the request says too little".into()],
-                    summary: clarification.question.clone(),
-                    clarification: Some(clarification),
-                };
-                self.finish(journal, report)
-            }
-        }
+        self.start(journal, &plan.request, Some(&plan))?;
+        self.record_plan(journal, run, &plan, &references.files)?;
+        journal.append(&Record::ClarificationRequest(ClarificationRequest {
+            clarification: (&clarification).into(),
+            attempt: None,
+        }))?;
+        let waits = "it waits for the operator's answer";
+        let todos = plan.todos.iter().map(|todo| TodoItem {
+            status: TaskStatus::Blocked,
+            summary: Some(waits.into()),
+            ..todo.clone()
+        });
+        journal.append(&Record::TodoUpdate {
+            phase: Phase::Planning,
+            role: None,
+            status: TaskStatus::Blocked,
+            todo_ids: plan.todos.iter().map(|todo| todo.id.clone()).collect(),
+            todos: todos.collect(),
+            summary: Some(waits.into()),
+            error: None,
+        })?;
+        let report = RunReport {
+            version: REPORT_VERSION,
+            status: RunStatus::NeedsClarification,
+            task: plan.request,
+            session_id: journal.id().clone(),
+            routing: Routing { source: plan.source, primary_role: None, reason: clarification.reason.clone() },
+            workers: Vec::new(),
+            findings: Vec::new(),
+            review: None,
+            changes: None,
+            missing: references.missing,
+            warnings: vec!["no role was asked: the request says too little".into()],
+            summary: clarification.question.clone(),
+            clarification: Some(clarification),
+        };
+        self.finish(journal, report)
     }
 
     fn start(&self, journal: &Journal, request: &str, plan: Option<&Plan>) -> Result<(), RunError> {
         if self.home.canonicalize().is_ok_and(|home| self.project.starts_with(home)) {
             return Err(RunError::OwnHome(self.project.clone()));
         }
-        journal.append(&Record::RunStart {
-            prompt: request.to_owned(),
+        sweep::sessions(&self.home);
+        journal.append(&Record::RunStart(RunStart {
             plan: plan.and_then(Plan::record),
-            project_support: Some(ProjectSupport { root: self.project.to_string_lossy().into_owned() }),
-        })?;
+            project_support: Some(ProjectSupport::at(self.project.to_string_lossy())),
+            ..RunStart::new(request)
+        }))?;
         Ok(())
     }
 
     fn finish(&self, journal: &Journal, report: RunReport) -> Result<RunReport, RunError> {
         let final_report = serde_json::to_value(&report).unwrap_or_default();
-        journal.append(&Record::FinalReport { final_report })?;
-        journal.append(&Record::RunEnd { summary: report.summary.clone() })?;
+        journal.append(&Record::FinalReport { final_report, attempt: None })?;
+        journal.append(&Record::RunEnd(RunEnd::new(&report.summary)))?;
         Ok(report)
     }
 
@@ -225,6 +260,7 @@ impl Orchestrator {
     fn work(
         &self,
         journal: &Journal,
+        run: usize,
         request: &str,
         references: References,
         plan: Plan,
@@ -240,7 +276,7 @@ impl Orchestrator {
         // First of all: a run that is cut off while git is read has its request.
         self.start(journal, request, Some(&plan))?;
         let git = self.git(&plan, &mut missing);
-        self.record_plan(journal, request, &plan, &named)?;
+        self.record_plan(journal, run, &plan, &named)?;
         watch(Event::Planned(Box::new(plan.clone())));
 
         let loaded = self.load(&plan, watch)?;
@@ -251,9 +287,9 @@ impl Orchestrator {
             config: &self.config,
             cancel: &self.cancel,
             git: &git,
+            run,
         };
-        let todos = plan.todos();
-        let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, todos, named, shared, request, watch };
+        let crew = Crew { orchestrator: self, bench, plan: &plan, loaded, named, shared, watch };
         let support = crew.support()?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
@@ -262,20 +298,30 @@ impl Orchestrator {
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
         }
+        let judges = if plan.of(PlanPhase::Review).next().is_some() {
+            let mut before = support.clone();
+            before.push(primary.clone());
+            crew.review(&before)?
+        } else {
+            Vec::new()
+        };
+        if self.cancel.is_cancelled() {
+            return Err(RunError::Interrupted);
+        }
         let changes = git.diff.map(|changes| changes.of);
-        self.finish(journal, compose(journal, request, &plan, changes, missing, support, primary))
+        self.finish(journal, compose(journal, &plan, changes, missing, support, primary, judges))
     }
 
-    fn record_plan(&self, journal: &Journal, request: &str, plan: &Plan, named: &[ContextRef]) -> Result<(), RunError> {
-        let mut context = BrainTaskContext::new(journal.id().clone(), request);
+    fn record_plan(&self, journal: &Journal, run: usize, plan: &Plan, named: &[ContextRef]) -> Result<(), RunError> {
+        let mut context = BrainTaskContext::new(journal.id().clone(), &plan.request);
         context.context_refs = named.to_vec();
         context.child_context_ids =
-            plan.workers.iter().filter_map(|worker| format!("{}:{}", journal.id(), worker.role).parse().ok()).collect();
+            plan.workers.iter().map(|worker| task_id(journal.id().as_str(), &worker.role, run)).collect();
         journal.append(&Record::ContextPlan { context })?;
         journal.append(&Record::TodoPlan {
-            todos: plan.todos(),
-            dependencies: plan.dependencies(),
-            reason: plan.primary().map(|primary| primary.reason.clone()),
+            todos: plan.todos.clone(),
+            dependencies: plan.dependencies.clone(),
+            reason: Some(plan.reason.clone()),
         })?;
         Ok(())
     }
@@ -347,7 +393,11 @@ impl Orchestrator {
             watch(Event::Loading(worker.role.clone()));
             let installed = self.catalogue.get(worker.role.as_str()).map_err(|e| fault(&e))?;
             let bytes = installed.bytes().map_err(|e| fault(&e))?;
-            self.sandbox.load(&worker.role, &bytes).map_err(|e: LoadError| fault(&e))
+            let role = self.sandbox.load(&worker.role, &bytes).map_err(|e: LoadError| fault(&e))?;
+            if let Some(took) = role.compiled_in() {
+                watch(Event::Compiled(worker.role.clone(), took));
+            }
+            Ok(role)
         };
         let loaded = std::thread::scope(|scope| {
             let threads: Vec<_> = plan.workers.iter().map(|worker| scope.spawn(|| load(worker))).collect();

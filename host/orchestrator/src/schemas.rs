@@ -1,17 +1,17 @@
 //! The published schemas, generated from the types that read and write the files.
 
 use brain_changes::ChangeSet;
+use brain_journal::JournalLine;
 use brain_manifest::{ConfigFile, EffectiveGrant, Manifest, ProjectFile};
 use brain_packet::{HandoffPacket, WorkerResult};
+use brain_plan::{Clarification, Plan};
 use brain_sandbox::{CheckReport, Receipt};
 use schemars::{JsonSchema, schema_for};
 
 use crate::apply::ApplyReport;
 use crate::confirmed::Confirmed;
-use crate::plan::Plan;
 use crate::proposals::ShownProposal;
 use crate::report::RunReport;
-use crate::route::Clarification;
 use crate::tighten::Tightened;
 
 /// Every published schema: its file name, and its text.
@@ -30,6 +30,7 @@ pub fn schemas() -> Vec<(&'static str, String)> {
         ("confirmed.schema.json", text::<Confirmed>()),
         ("effective-grant.schema.json", text::<EffectiveGrant>()),
         ("handoff-packet.schema.json", text::<HandoffPacket>()),
+        ("journal-record.schema.json", text::<JournalLine<'static>>()),
         ("project.schema.json", text::<ProjectFile>()),
         ("proposal.schema.json", text::<ShownProposal>()),
         ("receipt.schema.json", text::<Receipt>()),

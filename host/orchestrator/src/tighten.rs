@@ -1,4 +1,7 @@
 //! From what a role has made use of to the smaller manifest that would have been enough.
+//!
+//! That something is not needed, only a call that completed can show: one that failed may have ended before it came to it. What
+//! a call that failed did use is needed all the same, so such a call never makes the proposal smaller.
 
 use std::collections::BTreeSet;
 
@@ -30,8 +33,10 @@ const MANIFEST: &str = "manifest";
 pub struct Tightened {
     /// The role.
     pub role: RoleName,
-    /// Calls that it is based on.
+    /// Calls that it is based on: those that completed.
     pub calls: usize,
+    /// Calls that did not complete. What they used stays; what they did not use may yet be needed.
+    pub incomplete_calls: usize,
     /// Sessions that were looked into for them.
     pub sessions: usize,
     /// What becomes of each glob of `[files]`.
@@ -94,6 +99,7 @@ pub fn tighten(manifest: &Manifest, past: &PastCalls) -> Tightened {
     let mut tightened = Tightened {
         role: manifest.name.clone(),
         calls: past.receipts.len(),
+        incomplete_calls: past.incomplete.len(),
         sessions: past.sessions,
         globs: Vec::new(),
         limits: Vec::new(),
@@ -103,9 +109,10 @@ pub fn tighten(manifest: &Manifest, past: &PastCalls) -> Tightened {
     if past.receipts.is_empty() {
         return tightened;
     }
-    let read = globs("read", &manifest.files.read, &past.receipts, "/grants/workspace", "/grants/unused");
-    let write = globs("write", &manifest.files.write, &past.receipts, "/grants/write", "/grants/unusedWrite");
-    let limits = limits(&manifest.limits, &past.receipts);
+    let read = globs("read", &manifest.files.read, past, "/grants/workspace", "/grants/unused");
+    let write = globs("write", &manifest.files.write, past, "/grants/write", "/grants/unusedWrite");
+    let all: Vec<&Value> = past.receipts.iter().chain(&past.incomplete).collect();
+    let limits = limits(&manifest.limits, &all);
     tightened.patch =
         patch(&[("read", &manifest.files.read, &read), ("write", &manifest.files.write, &write)], &limits);
     tightened.globs = read.into_iter().chain(write).collect();
@@ -115,9 +122,17 @@ pub fn tighten(manifest: &Manifest, past: &PastCalls) -> Tightened {
 
 fn notes(past: &PastCalls) -> Vec<String> {
     let mut notes = Vec::new();
-    if past.receipts.is_empty() {
+    let incomplete = past.incomplete.len();
+    if past.receipts.is_empty() && incomplete == 0 {
         notes.push("no call of this role is recorded, so nothing is known of what it needs".to_owned());
+    } else if past.receipts.is_empty() {
+        notes
+            .push(format!("no call of this role completed ({incomplete} did not), so nothing is known to be unneeded"));
     } else {
+        if incomplete > 0 {
+            let calls = times(incomplete);
+            notes.push(format!("{calls} did not complete and left out: what they used is kept, and nothing follows from what they did not use"));
+        }
         notes.push("a file that is needed only now and then may not be among those that these calls opened".to_owned());
     }
     let components: BTreeSet<&str> = past.receipts.iter().filter_map(|r| r.get("component")?.as_str()).collect();
@@ -134,19 +149,28 @@ fn notes(past: &PastCalls) -> Vec<String> {
 }
 
 /// The advice on the globs of one list of the manifest.
-fn globs(key: &str, globs: &[String], receipts: &[Value], granted: &str, unused: &str) -> Vec<GlobAdvice> {
+fn globs<'a>(key: &str, globs: &[String], past: &'a PastCalls, granted: &str, unused: &str) -> Vec<GlobAdvice> {
     globs
         .iter()
         .map(|glob| {
             let advice =
                 |advice, becomes, why| GlobAdvice { key: key.into(), glob: glob.clone(), advice, becomes, why };
             // Only a call that was granted the glob can tell whether it is needed.
-            let calls: Vec<&Value> = receipts.iter().filter(|r| has_glob(r.pointer(granted), glob)).collect();
-            let used: Vec<&Value> = calls.iter().copied().filter(|r| !has_glob(r.pointer(unused), glob)).collect();
+            let had = |receipts: &'a [Value]| -> Vec<&'a Value> {
+                receipts.iter().filter(|r| has_glob(r.pointer(granted), glob)).collect()
+            };
+            let used = |calls: &[&'a Value]| -> Vec<&'a Value> {
+                calls.iter().copied().filter(|r| !has_glob(r.pointer(unused), glob)).collect()
+            };
+            let calls = had(&past.receipts);
+            let (used, used_elsewhere) = (used(&calls), used(&had(&past.incomplete)));
             match (calls.len(), used.len()) {
-                (0, _) => advice(Advice::Keep, Vec::new(), "no recorded call had it".into()),
-                (n, 0) => advice(Advice::Drop, Vec::new(), format!("never used in {}", times(n))),
-                (n, times_used) if glob == "**" => match narrowed(&used) {
+                (0, _) => advice(Advice::Keep, Vec::new(), "no call that completed had it".into()),
+                (n, 0) if used_elsewhere.is_empty() => {
+                    advice(Advice::Drop, Vec::new(), format!("never used in {}", times(n)))
+                }
+                (_, 0) => advice(Advice::Keep, Vec::new(), "used in a call that did not complete".into()),
+                (n, times_used) if glob == "**" => match narrowed(&[used, used_elsewhere].concat()) {
                     Ok(becomes) => advice(Advice::Narrow, becomes, format!("all that {} opened is there", times(n))),
                     Err(why) => {
                         advice(Advice::Keep, Vec::new(), format!("used in {times_used} of {}; {why}", times(n)))
@@ -222,7 +246,7 @@ const USED: &[(&str, &[&str], u64)] = &[
     ("random_bytes", &["/ambient/randomBytes"], 1 << 10),
 ];
 
-fn limits(asked: &Limits, receipts: &[Value]) -> Vec<LimitAdvice> {
+fn limits(asked: &Limits, receipts: &[&Value]) -> Vec<LimitAdvice> {
     let asked = serde_json::to_value(asked).unwrap_or_default();
     USED.iter()
         .filter_map(|(key, used, step)| {
@@ -412,10 +436,35 @@ mod tests {
         let manifest = manifest("[limits]\nmemory_bytes = 5242880\ndeadline_ms = 500\n");
         let mut killed = call(&[], &[], None);
         killed["ended"] = "sandbox.limit.memory".into();
-        let tightened = tighten(&manifest, &past(vec![killed]));
+        let past = PastCalls { incomplete: vec![killed], ..past(vec![call(&[], &[], None)]) };
+        let tightened = tighten(&manifest, &past);
         let memory = tightened.limits.iter().find(|limit| limit.key == "memory_bytes").unwrap();
         assert_eq!((memory.suggested, memory.peak), (None, 3 << 20));
         assert!(!tightened.patch.contains("memory") && !tightened.patch.contains("deadline"), "{}", tightened.patch);
+    }
+
+    #[test]
+    fn a_call_that_did_not_complete_never_makes_the_proposal_smaller() {
+        let manifest = manifest("[files]\nread = [\"src/**\", \"docs/**\", \"old/**\"]\n");
+        let all = ["src/**", "docs/**", "old/**"];
+        let done = call(&all, &["docs/**", "old/**"], Some(&["src"]));
+        let mut failed = call(&all, &["src/**", "old/**"], Some(&["docs"]));
+        failed["peakMemoryBytes"] = json!(40 << 20);
+        let tightened = tighten(&manifest, &PastCalls { incomplete: vec![failed.clone()], ..past(vec![done]) });
+        assert_eq!((tightened.calls, tightened.incomplete_calls), (1, 1));
+        assert_eq!(
+            advice(&tightened),
+            [("src/**", Advice::Keep), ("docs/**", Advice::Keep), ("old/**", Advice::Drop)],
+            "what it used is kept, and what it did not use is no reason to drop anything"
+        );
+        assert_eq!(tightened.globs[2].why, "never used in 1 call");
+        let memory = tightened.limits.iter().find(|limit| limit.key == "memory_bytes").unwrap();
+        assert_eq!((memory.peak, memory.suggested), (40 << 20, Some(80 << 20)));
+        assert!(tightened.notes.iter().any(|note| note.contains("1 call did not complete")), "{:?}", tightened.notes);
+
+        let tightened = tighten(&manifest, &PastCalls { incomplete: vec![failed], ..past(Vec::new()) });
+        assert_eq!((tightened.calls, tightened.patch.as_str(), tightened.globs.len()), (0, "", 0));
+        assert!(tightened.notes[0].contains("no call of this role completed (1 did not)"), "{:?}", tightened.notes);
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use brain_changes::{ChangeSet, Contents};
-use brain_journal::{ArtifactDigests, Journal, Phase, Record, TodoItem, journal_result};
+use brain_journal::{ArtifactDigests, AuditSummary, Journal, Phase, Record, TodoItem, journal_result};
 use brain_manifest::{Config, EffectiveGrant, Manifest, Who};
 use brain_packet::{
     AgentMessage, AgentTaskContext, ContextRef, ContextRefKind, HandoffId, HandoffPacket, MessageId, RoleName, TaskId,
     TaskStatus, WorkerResult, normalise,
 };
+use brain_plan::PlanPhase;
 use brain_sandbox::{
     Ambient, Asked, CONTEXT, Call, CancelToken, Ended, FileGrants, GlobLayer, Receipt, Role, Run, WORKSPACE,
     WorkspaceGrant,
@@ -21,7 +22,6 @@ use crate::artifacts::{collect, private_file, private_folder};
 use crate::error::RunError;
 use crate::gate::gate_review;
 use crate::git::{ChangedFile, Changes};
-use crate::plan::PlanPhase;
 use crate::proposals::{self, ProposedChanges};
 use crate::report::{Fault, WorkerReport};
 
@@ -62,6 +62,8 @@ pub(crate) struct Bench<'a> {
     pub config: &'a Config,
     pub cancel: &'a CancelToken,
     pub git: &'a Git,
+    /// Which run of its session this is, from 1: a session that is continued has several.
+    pub run: usize,
 }
 
 /// What git knows of the project.
@@ -79,7 +81,7 @@ pub(crate) struct Job<'a> {
     pub manifest: &'a Manifest,
     pub phase: PlanPhase,
     pub goal: &'a str,
-    pub todo: TodoItem,
+    pub todos: Vec<TodoItem>,
     /// What of the project is named: the project itself, or single files and folders.
     pub named: Vec<ContextRef>,
     pub context: Vec<ContextFile>,
@@ -89,12 +91,12 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Seat<'a> {
     role: &'a RoleName,
     phase: PlanPhase,
-    todo: &'a TodoItem,
+    todos: &'a [TodoItem],
 }
 
 impl Job<'_> {
     fn seat(&self) -> Seat<'_> {
-        Seat { role: self.role.name(), phase: self.phase, todo: &self.todo }
+        Seat { role: self.role.name(), phase: self.phase, todos: &self.todos }
     }
 }
 
@@ -105,6 +107,8 @@ pub(crate) struct Worked {
     pub report: WorkerReport,
     /// What of the change it was not shown, in words.
     pub not_shown: Vec<String>,
+    /// What it proposes to change.
+    pub proposed: ChangeSet,
 }
 
 impl Bench<'_> {
@@ -115,7 +119,11 @@ impl Bench<'_> {
         let workspace = self.workspace(&grant);
         let (diff, not_shown) = self.diff(job, workspace.as_ref());
         let handoff = self.handoff(job, diff.as_ref());
-        let private = self.folder(self.journal.paths().private().join(name.as_str()))?;
+        let private = self.private_of_run();
+        if self.run > 1 {
+            self.folder(private.clone())?;
+        }
+        let private = self.folder(private.join(name.as_str()))?;
         let context = self.folder(private.join("context"))?;
         for file in job.context.iter().chain(&diff) {
             let path = context.join(&file.path);
@@ -160,12 +168,18 @@ impl Bench<'_> {
         role: &RoleName,
         phase: PlanPhase,
         goal: &str,
-        todo: &TodoItem,
+        todos: &[TodoItem],
         fault: Fault,
     ) -> Result<Worked, RunError> {
         let handoff = self.handoff_for(role, goal, Vec::new());
         let result = normalise::failed(&handoff, &fault.message, &[]);
-        self.conclude(&Seat { role, phase, todo }, &handoff, result, None, Some(fault), &ArtifactDigests::default())
+        self.conclude(&Seat { role, phase, todos }, &handoff, result, None, Some(fault), &ArtifactDigests::default())
+    }
+
+    /// Where the workers of this run keep what is theirs. A role's name begins with a letter, so that a number is none.
+    fn private_of_run(&self) -> PathBuf {
+        let private = self.journal.paths().private();
+        if self.run > 1 { private.join(self.run.to_string()) } else { private }
     }
 
     fn folder(&self, path: PathBuf) -> Result<PathBuf, RunError> {
@@ -185,9 +199,10 @@ impl Bench<'_> {
 
     fn handoff_for(&self, role: &RoleName, goal: &str, refs: Vec<ContextRef>) -> HandoffPacket {
         let session = self.journal.id();
-        let mut task = AgentTaskContext::new(task_id(session.as_str(), role), session.clone(), role.clone(), goal);
+        let mut task =
+            AgentTaskContext::new(task_id(session.as_str(), role, self.run), session.clone(), role.clone(), goal);
         task.context_refs = refs;
-        let mut handoff = HandoffPacket::new(handoff_id(session.as_str(), role), task, EXPECTED);
+        let mut handoff = HandoffPacket::new(handoff_id(session.as_str(), role, self.run), task, EXPECTED);
         handoff.constraints = CONSTRAINTS.iter().map(|c| (*c).to_owned()).collect();
         handoff
     }
@@ -245,14 +260,17 @@ impl Bench<'_> {
     fn started(&self, job: &Job<'_>, handoff: &HandoffPacket) -> Result<(), RunError> {
         let (phase, worker) = (Phase::from(job.phase), job.role.name().clone());
         let message = AgentMessage::handoff(message_id(handoff, "out"), handoff.clone());
-        self.journal.append(&Record::AgentMessage { phase, worker: worker.clone(), message })?;
+        self.journal.append(&Record::AgentMessage { phase, worker: worker.clone(), message, attempt: None })?;
         self.todo(&job.seat(), TaskStatus::Running, None, None)?;
         self.journal.append(&Record::WorkerStart {
             phase,
             worker,
             goal: job.goal.to_owned(),
-            handoff_id: handoff.id.clone(),
-            task_id: handoff.task.id.clone(),
+            handoff_id: Some(handoff.id.clone()),
+            task_id: Some(handoff.task.id.clone()),
+            model: AuditSummary::default(),
+            agent_session_id: None,
+            attempt: None,
         })?;
         Ok(())
     }
@@ -288,7 +306,7 @@ impl Bench<'_> {
         });
         let mut worked = self.conclude(&job.seat(), handoff, result, Some(receipt), fault, &digests)?;
         worked.report.changes = proposed;
-        Ok(Worked { not_shown, ..worked })
+        Ok(Worked { not_shown, proposed: changes, ..worked })
     }
 
     /// What to do about an end. A limit that the operator lowered is raised where it was lowered; what a guest printed
@@ -302,7 +320,8 @@ impl Bench<'_> {
                 ))
             }
             Ended::Trapped { .. } => {
-                let log = format!("sessions/{}/private/{}/output.log", self.journal.id(), manifest.name);
+                let run = if self.run > 1 { format!("{}/", self.run) } else { String::new() };
+                let log = format!("sessions/{}/private/{run}{}/output.log", self.journal.id(), manifest.name);
                 Some(format!("this is a fault of the role: report it to its author, with {log} of BRAIN_HOME"))
             }
             other => other.remedy(),
@@ -320,7 +339,8 @@ impl Bench<'_> {
     ) -> Result<Worked, RunError> {
         let (phase, worker) = (Phase::from(seat.phase), seat.role.clone());
         let message = AgentMessage::result(message_id(handoff, "in"), worker.clone(), result.clone());
-        self.journal.append_with(&Record::AgentMessage { phase, worker: worker.clone(), message }, digests)?;
+        self.journal
+            .append_with(&Record::AgentMessage { phase, worker: worker.clone(), message, attempt: None }, digests)?;
         if let Some(fault) = &fault {
             self.journal.append(&Record::WorkerError {
                 phase,
@@ -328,6 +348,8 @@ impl Bench<'_> {
                 handoff_id: Some(handoff.id.clone()),
                 code: Some(fault.code.clone()),
                 error: fault.message.clone(),
+                attempt: None,
+                will_fallback: false,
             })?;
         }
         if let Some(receipt) = &receipt {
@@ -341,7 +363,13 @@ impl Bench<'_> {
                 digests,
             )?;
         }
-        let end = Record::WorkerEnd { phase, worker: worker.clone(), result: result.clone(), receipt: Value::Null };
+        let end = Record::WorkerEnd {
+            phase,
+            worker: worker.clone(),
+            result: Some(result.clone()),
+            receipt: Value::Null,
+            attempt: None,
+        };
         self.journal.append_with(&end, digests)?;
         let status = result.progress.status;
         let error = fault.as_ref().map(|f| f.message.clone());
@@ -366,6 +394,7 @@ impl Bench<'_> {
             },
             result,
             not_shown: Vec::new(),
+            proposed: ChangeSet::default(),
         })
     }
 
@@ -405,13 +434,14 @@ impl Bench<'_> {
         summary: Option<String>,
         error: Option<String>,
     ) -> Result<(), RunError> {
-        let todo = TodoItem { status, summary: summary.clone(), ..seat.todo.clone() };
+        let todos: Vec<TodoItem> =
+            seat.todos.iter().map(|todo| TodoItem { status, summary: summary.clone(), ..todo.clone() }).collect();
         self.journal.append(&Record::TodoUpdate {
             phase: seat.phase.into(),
             role: Some(seat.role.clone()),
             status,
-            todo_ids: vec![todo.id.clone()],
-            todos: vec![todo],
+            todo_ids: todos.iter().map(|todo| todo.id.clone()).collect(),
+            todos,
             summary,
             error,
         })?;
@@ -472,12 +502,12 @@ pub(crate) fn escape(path: &str) -> String {
 }
 
 // A session's id and a role's name hold only characters that these ids take, and together stay below their length.
-fn task_id(session: &str, role: &RoleName) -> TaskId {
-    named(&format!("{session}:{role}"))
+pub(crate) fn task_id(session: &str, role: &RoleName, run: usize) -> TaskId {
+    if run > 1 { named(&format!("{session}:{role}:{run}")) } else { named(&format!("{session}:{role}")) }
 }
 
-fn handoff_id(session: &str, role: &RoleName) -> HandoffId {
-    named(&format!("{session}:{role}:1"))
+fn handoff_id(session: &str, role: &RoleName, run: usize) -> HandoffId {
+    named(&format!("{session}:{role}:{run}"))
 }
 
 fn message_id(handoff: &HandoffPacket, direction: &str) -> MessageId {
@@ -498,8 +528,9 @@ mod tests {
     fn ids_hold_for_the_longest_names() {
         let role: RoleName = "r".repeat(64).parse().unwrap();
         let session = "20260101-000000-abcdef";
-        assert_eq!(task_id(session, &role).as_str().len(), 22 + 1 + 64);
-        assert!(handoff_id(session, &role).as_str().ends_with(":1"));
+        assert_eq!(task_id(session, &role, 1).as_str().len(), 22 + 1 + 64);
+        assert!(task_id(session, &role, usize::MAX).as_str().ends_with(":18446744073709551615"));
+        assert!(handoff_id(session, &role, 1).as_str().ends_with(":1"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use brain_packet::Digest;
 use rustix::fs::OFlags;
@@ -45,21 +46,28 @@ impl CompileCache {
         self.compilations.load(Relaxed)
     }
 
-    /// The compiled form of `bytes`, from the cache or else compiled and put there. A cache that cannot be read or
-    /// written is as good as none.
-    pub(crate) fn component(&self, engine: &Engine, bytes: &[u8], digest: &Digest) -> wasmtime::Result<Component> {
+    /// The compiled form of `bytes`, from the cache or else compiled and put there, with the time that compiling took. A
+    /// cache that cannot be read or written is as good as none.
+    pub(crate) fn component(
+        &self,
+        engine: &Engine,
+        bytes: &[u8],
+        digest: &Digest,
+    ) -> wasmtime::Result<(Component, Option<Duration>)> {
         let path =
             self.dir.as_ref().map(|dir| dir.join(format!("{}-{:016x}.cwasm", digest.as_str(), self.compatibility)));
         if let Some(component) = path.as_deref().and_then(read).and_then(|code| deserialize(engine, &code)) {
-            return Ok(component);
+            return Ok((component, None));
         }
         self.compilations.fetch_add(1, Relaxed);
+        let start = Instant::now();
         let component = Component::from_binary(engine, &rewrite::rewrite(bytes)?)?;
+        let took = start.elapsed();
         if let Some(path) = path {
             // The role runs all the same; the next start compiles again, and `brain doctor` looks at the folder.
             let _ = component.serialize().map(|code| publish(&path, &code));
         }
-        Ok(component)
+        Ok((component, Some(took)))
     }
 }
 

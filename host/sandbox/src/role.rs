@@ -77,6 +77,7 @@ struct Loaded {
     digest: Digest,
     report: CheckReport,
     pre: AgentPre<State>,
+    compiled_in: Option<Duration>,
     shared: Arc<Shared>,
 }
 
@@ -86,9 +87,10 @@ impl Role {
         digest: Digest,
         report: CheckReport,
         pre: AgentPre<State>,
+        compiled_in: Option<Duration>,
         shared: Arc<Shared>,
     ) -> Self {
-        Self(Arc::new(Loaded { name, digest, report, pre, shared }))
+        Self(Arc::new(Loaded { name, digest, report, pre, compiled_in, shared }))
     }
 
     /// The name that it was loaded by.
@@ -99,6 +101,11 @@ impl Role {
     /// The digest of its component.
     pub fn digest(&self) -> &Digest {
         &self.0.digest
+    }
+
+    /// How long it took to compile it; none where it came from the cache.
+    pub fn compiled_in(&self) -> Option<Duration> {
+        self.0.compiled_in
     }
 
     /// The contract check that it passed.

@@ -123,12 +123,13 @@ impl Sandbox {
             return Err(refuse(report));
         }
         let digest = Digest::of(bytes);
-        let link = || {
-            let component = self.0.cache.component(&self.0.engine, bytes, &digest)?;
-            AgentPre::new(linker_for(&self.0.engine, &component)?.instantiate_pre(&component)?)
+        let link = || -> wasmtime::Result<_> {
+            let (component, took) = self.0.cache.component(&self.0.engine, bytes, &digest)?;
+            let pre = AgentPre::new(linker_for(&self.0.engine, &component)?.instantiate_pre(&component)?)?;
+            Ok((pre, took))
         };
         match link() {
-            Ok(pre) => Ok(Role::new(name.clone(), digest, report, pre, Arc::clone(&self.0))),
+            Ok((pre, took)) => Ok(Role::new(name.clone(), digest, report, pre, took, Arc::clone(&self.0))),
             Err(error) => Err(refuse(report.refused_by_engine(format!("{error:#}")))),
         }
     }

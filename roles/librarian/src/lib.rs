@@ -4,16 +4,15 @@ pub mod answer;
 pub mod describe;
 pub mod entry;
 pub mod file;
-pub mod language;
 pub mod limits;
 pub mod map;
-pub mod outline;
 mod overview;
 pub mod query;
 pub mod rank;
 pub mod survey;
 pub mod tested;
-pub mod words;
+
+pub use code_map::{language, outline, words};
 
 use brain_role::{ContextRef, ContextRefKind, Handoff, Outcome};
 

@@ -1,13 +1,12 @@
 //! Every bound of the role, in one place. What a bound cuts off is counted and said in the result's risks.
 
+pub use code_map::limits::{MAX_CHAIN, MAX_DEFINITIONS_PER_FILE, MAX_FILE_BYTES, MAX_NAME_CHARS, MAX_NESTING};
+
 /// Most files that are listed in the granted tree.
 pub const MAX_FILES_LISTED: usize = 100_000;
 
 /// Most files whose text is read. The rest is ranked by path alone.
 pub const MAX_FILES_READ: usize = 60_000;
-
-/// Largest file whose text is read: 1 MiB. Larger ones are generated or data far more often than written by hand.
-pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// Most bytes that are read in all: 64 MiB.
 pub const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
@@ -17,12 +16,6 @@ pub const MAX_DEFINITIONS: usize = 100_000;
 
 /// Most definitions that are kept in all, those with something of the goal included.
 pub const MAX_DEFINITIONS_WITH_MATCHES: usize = 150_000;
-
-/// Most definitions that are kept of one file.
-pub const MAX_DEFINITIONS_PER_FILE: usize = 4_000;
-
-/// Longest name of a definition, in characters; a longer one is cut.
-pub const MAX_NAME_CHARS: usize = 120;
 
 /// Longest goal that is looked at, in bytes. What comes after is not searched for.
 pub const MAX_GOAL_BYTES: usize = 16 * 1024;
@@ -41,16 +34,6 @@ pub const MAX_DESCRIBED: usize = 6;
 
 /// Most places in one file at which a word of the goal is assigned to the definition around it.
 pub const MAX_HITS_PER_FILE: usize = 4_000;
-
-/// Deepest nesting of brackets, or of indented blocks, that a recursive parser is given.
-///
-/// Measured in wasm with the sandbox's 1 MiB of stack: the worst construct of the three parsers overflows above 500 levels.
-/// A file that is nested deeper gets the tokenizer, which does not recurse.
-pub const MAX_NESTING: usize = 200;
-
-/// Longest chain of operators and prefix words in one statement (`!!!!a`, `a = b = c`, `if … else if …`) that a recursive
-/// parser is given. Measured as [`MAX_NESTING`]: the worst chain overflows above 1,000.
-pub const MAX_CHAIN: usize = 400;
 
 /// Most files named in the result.
 pub const MAX_FILE_REFS: usize = 10;

@@ -18,7 +18,6 @@
 mod code;
 mod compose;
 mod definitions;
-pub mod diff;
 mod lang;
 pub mod limits;
 mod model;
@@ -30,6 +29,8 @@ mod verdict;
 use brain_role::{CoverageStatus, Finding, Handoff, Outcome, PriorResult, ReviewCoverage, ReviewDecision, Tree};
 
 use compose::{Support, SupportFinding};
+pub use unified_diff as diff;
+
 use limits::MAX_DIFF_BYTES;
 use model::{Coverage, Ending, Found, Review, Seen, Severity, Verdict};
 use reviewing::Input;

@@ -1,5 +1,7 @@
 //! Every bound of a review. What is past one is counted, told in the result, and never approved.
 
+pub use unified_diff::{MAX_NAME_BYTES, MAX_PATH_BYTES};
+
 /// Bytes of `/context/changes.diff` that are read.
 pub const MAX_DIFF_BYTES: usize = 8 * 1024 * 1024;
 /// Lines of the diff that are parsed.
@@ -12,10 +14,6 @@ pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
 pub const MAX_TREE_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of one line that the line rules look at; minified and generated text has longer ones.
 pub const MAX_LINE_BYTES: usize = 4 * 1024;
-/// Bytes of a path that can be opened: what the file systems take (`PATH_MAX` of Linux). A longer one names no file.
-pub const MAX_PATH_BYTES: usize = 4096;
-/// Bytes of a file name that are shown in a sentence.
-pub const MAX_NAME_BYTES: usize = 400;
 /// Findings in the result.
 pub const MAX_FINDINGS: usize = 200;
 /// Findings of one rule in one file.

@@ -5,21 +5,17 @@
 //! output. What was not looked at is counted in the risks.
 
 mod calls;
-mod collect;
-mod gather;
 mod inspect;
-mod issue;
 mod language;
 mod lexer;
 pub mod limits;
-mod prior;
 mod rules;
-mod settings;
 mod source;
 
 use brain_role::{Handoff, Outcome};
 
-pub use inspect::{FileReport, inspect};
+pub use file_findings::FileReport;
+pub use inspect::inspect;
 pub use language::Language;
 pub use rules::RULES;
 
@@ -28,9 +24,9 @@ brain_role::role!(run);
 /// The role: looks at the files of `handoff` and reports what is dangerous in them.
 pub fn run(handoff: Handoff) -> Outcome {
     let tree = handoff.workspace();
-    let files = gather::files(&handoff);
-    let mut collection = collect::Collection::default();
-    let mut reader = gather::Reader::default();
+    let files = file_findings::files(&handoff);
+    let mut collection = file_findings::Collection::default();
+    let mut reader = file_findings::Reader::default();
     for file in &files.paths {
         if let Some(text) = reader.read(&tree, file) {
             collection.add(&file.path, inspect(&file.path, &text));
@@ -40,11 +36,11 @@ pub fn run(handoff: Handoff) -> Outcome {
     let mut risks = files.risks;
     risks.extend(reader.risks());
     risks.extend(collection.risks());
-    let mut summary = collection.summary(reader.read_files);
+    let mut summary = collection.summary(reader.read_files, "Nothing dangerous found");
     if reader.read_files == 0 {
         risks.push("no file was looked at, so nothing can be said about the project".to_owned());
     }
-    let prior = prior::compose(&handoff);
+    let prior = file_findings::compose(&handoff);
     if let Some(prior) = &prior {
         summary.push_str("\n\n");
         summary.push_str(prior);

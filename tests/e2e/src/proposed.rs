@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use brain_changes::{Builder, ChangeSet, Contents, Side};
-use brain_journal::{Journal, Phase, ProjectSupport, Record};
+use brain_journal::{Journal, Phase, ProjectSupport, Record, RunEnd, RunStart};
 use brain_packet::{HandoffId, RoleName};
 
 use crate::cli::Brain;
@@ -67,8 +67,10 @@ impl Brain {
     ) -> (String, Vec<ChangeSet>) {
         let journal = Journal::start(&self.home()).unwrap();
         let root = self.project().canonicalize().unwrap().to_str().unwrap().to_owned();
-        let start =
-            Record::RunStart { prompt: "change it".into(), plan: None, project_support: Some(ProjectSupport { root }) };
+        let start = Record::RunStart(RunStart {
+            project_support: Some(ProjectSupport::at(root)),
+            ..RunStart::new("change it")
+        });
         journal.append(&start).unwrap();
         let contents = Contents::open(journal.paths().contents()).unwrap();
         let mut sets = Vec::new();
@@ -77,13 +79,13 @@ impl Brain {
             let mut builder = Builder::new(&contents);
             propose(&mut builder);
             let set = builder.finish().unwrap();
-            let path = journal.paths().change_set(&role);
+            let path = journal.paths().change_set(&role, &set.digest());
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, set.to_json()).unwrap();
             let stats = set.stats();
             let record = Record::ChangeSet {
                 phase: Phase::Primary,
-                handoff_id: HandoffId::new(format!("{}:{role}:1", journal.id())).unwrap(),
+                handoff_id: HandoffId::new(format!("{}:{role}:{}", journal.id(), sets.len() + 1)).unwrap(),
                 worker: role,
                 digest: set.digest(),
                 files: stats.files,
@@ -94,7 +96,7 @@ impl Brain {
             journal.append(&record).unwrap();
             sets.push(set);
         }
-        journal.append(&Record::RunEnd { summary: "changed".into() }).unwrap();
+        journal.append(&Record::RunEnd(RunEnd::new("changed"))).unwrap();
         (journal.id().to_string(), sets)
     }
 }

@@ -297,9 +297,9 @@ fn a_damaged_proposal_is_refused_whole() {
     ];
     for (damage, code) in damages {
         let brain = project();
-        let (id, _) = brain.proposed("editor", propose);
+        let (id, set) = brain.proposed("editor", propose);
         let before = tree(&brain.project());
-        let file = session_folder(&brain, &id).join("editor/change-set.json");
+        let file = session_folder(&brain, &id).join("editor").join(format!("{}.json", set.digest().as_str()));
         damage(&file, &std::fs::read_to_string(&file).unwrap());
         for command in ["diff", "apply"] {
             let refused = brain.run(&[command, &id]).ended(1);
@@ -344,7 +344,7 @@ fn what_is_not_there_is_told_apart() {
     brain.run(&["diff", "last"]).ended(0);
     brain.run(&["diff", &id[..18]]).ended(0);
     let other = brain.run(&["apply", &id, "librarian\u{1b}"]).ended(2);
-    assert!(other.error("changes.not-that-role").contains("editor did"), "{other}");
+    assert!(other.error("changes.not-that-role").contains("these did: editor"), "{other}");
 
     let (id, _) =
         brain.all_proposed(vec![("one", Box::new(|b| one(b, "1.txt"))), ("two", Box::new(|b| one(b, "2.txt")))]);
@@ -435,6 +435,8 @@ impl IntentLog for Unended {
             plan: intent.plan.clone(),
             files: intent.files,
             root: self.root.clone(),
+            root_file: None,
+            proposal: None,
         };
         self.journal.append(&record).map(drop).map_err(std::io::Error::other)
     }
@@ -455,8 +457,9 @@ fn cut_off(brain: &Brain, id: &str) -> PathBuf {
     let root = brain.project().canonicalize().unwrap();
     let journal = Journal::open(&brain.home(), &parse_session_id(id).unwrap()).unwrap();
     let contents = Contents::open(journal.paths().contents()).unwrap();
-    let set = std::fs::read(journal.paths().change_set(&"editor".parse().unwrap())).unwrap();
-    let set = brain_changes::ChangeSet::from_json(&set).unwrap();
+    let folder = journal.paths().changes().join("editor");
+    let set = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let set = brain_changes::ChangeSet::from_json(&std::fs::read(set).unwrap()).unwrap();
     let path = marker(brain, id);
     let mut placed = 0;
     let mut watch = |step: Step<'_>| {

@@ -195,7 +195,7 @@ fn a_wrong_key_names_its_line_and_the_nearest_key() {
         ("[grants.wild]\n\nwallclock = true\n", 3, "did you mean `wall_clock`?"),
         ("[grant.wild]\n", 1, "did you mean `grants`?"),
         ("[grants.wild]\nread = [\n  \"src\",\n  \"../up\",\n]\n", 4, "write it relative to the project"),
-        ("[grants.\"Not A Role\"]\n", 1, "schema"),
+        ("[grants.\"Not A Role\"]\n", 1, "`brain schema config`"),
     ] {
         config(&brain, text);
         for args in [&["role", "inspect", "wild"][..], &["role", "run", "wild", "--goal", "list /workspace"]] {
@@ -206,8 +206,9 @@ fn a_wrong_key_names_its_line_and_the_nearest_key() {
     }
     config(&brain, "");
     wild(&brain, "[files]\nread = [\"**\"]\nwrit = [\"src/**\"]\n");
-    let none = brain.run(&["role", "inspect", "wild"]).ended(2);
-    assert!(none.error("role.not-found").contains("role.toml:8: unknown field `writ`"), "{none}");
+    let broken = brain.run(&["role", "inspect", "wild"]).ended(1);
+    let said = broken.error("role.unusable");
+    assert!(said.contains("role.toml:8: unknown field `writ`") && said.contains("did you mean `write`?"), "{broken}");
 }
 
 #[test]
@@ -413,4 +414,58 @@ fn a_confirmation_that_is_killed_leaves_the_old_file_or_the_new_one() {
     wild(&brain, READS);
     brain.run(&["role", "confirm", "wild", "--yes"]).ended(0);
     assert_eq!(read(), "**");
+}
+
+#[test]
+fn a_grant_to_a_role_that_cannot_be_used_says_why_and_not_that_there_is_none() {
+    let brain = brain();
+    wild(&brain, "[files]\nreed = [\"**\"]\n");
+    brain.role("gone", "", b"");
+    std::fs::remove_file(brain.path("roles/gone/role.wasm")).unwrap();
+    config(&brain, "[grants.wild]\nread = []\n[grants.gone]\nread = []\n");
+    let report = brain.run(&["doctor", "--json"]).ended(0).json();
+    let told: Vec<&Value> = report["checks"].as_array().unwrap().iter().filter(|c| c["id"] == "grants").collect();
+    assert_eq!(told.len(), 2, "{report}");
+    for (role, why, fix) in [
+        ("`gone`", "role.wasm cannot be read", "build the role"),
+        ("`wild`", "role.toml:7: unknown field `reed`", "`read`"),
+    ] {
+        let said = told.iter().any(|check| {
+            let message = check["message"].as_str().unwrap();
+            message.contains(role) && message.contains(why) && check["fix"].as_str().unwrap().contains(fix)
+        });
+        assert!(said, "{role}: {told:?}");
+    }
+    assert!(!report.to_string().contains("no role `"), "{report}");
+}
+
+#[test]
+fn what_a_role_may_write_is_in_the_plan_and_in_the_report() {
+    let brain = brain();
+    wild(&brain, "[files]\nread = [\"**\"]\nwrite = [\"src/**\", \"docs/**\"]\n");
+    let plan = |brain: &Brain| brain.run(&["run", "wild", "--dry-run"]).ended(0).out;
+    let report = |brain: &Brain| brain.run(&["role", "run", "wild", "--goal", "list /workspace"]).ended(0).out;
+    let shown = plan(&brain);
+    assert!(shown.contains("asks to read **; to write src/** docs/**, of which it is granted nothing"), "{shown}");
+    assert!(report(&brain).contains("; nothing to write; "), "asking is not enough");
+
+    config(&brain, "[grants.wild]\nwrite = [\"src/*.rs\"]\n");
+    let granted = "to write src/** docs/** (manifest) within src/*.rs (operator)";
+    let shown = plan(&brain);
+    assert!(shown.contains(&format!("; to write src/** docs/**, and is granted {granted}")), "{shown}");
+    let shown = report(&brain);
+    let line = shown.lines().find(|line| line.contains("granted: ")).unwrap();
+    assert!(line.contains(&format!("; {granted}; ")), "{line}");
+    assert!(line.contains("to write src/** docs/** (manifest), to write src/*.rs (operator)"), "{line}");
+    let json = brain.run(&["run", "wild", "--dry-run", "--json"]).ended(0).json();
+    assert_eq!(json["workers"][0]["writes"], json!(["src/**", "docs/**"]));
+    assert_eq!(json["workers"][0]["writeGrant"][1], json!({"who": "operator", "globs": ["src/*.rs"]}));
+
+    wild(&brain, "[files]\nread = [\"**\"]\nwrite = [\"**\"]\n");
+    brain.run(&["role", "confirm", "wild", "--yes"]).ended(0);
+    config(&brain, "[grants.wild]\nwrite = [\"**\"]\n");
+    let shown = report(&brain);
+    assert!(shown.contains("; to write all of the project; "), "{shown}");
+    wild(&brain, READS);
+    assert!(!plan(&brain).contains("write"), "who does not ask has no word on it");
 }

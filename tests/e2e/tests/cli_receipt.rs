@@ -126,7 +126,7 @@ fn a_manifest_is_tightened_from_what_its_calls_used() {
         "[files]\nread = [\"**\", \"never/**\"]\n[routing]\nwords = [\"wild\"]\n[limits]\nmemory_bytes = 268435456\n";
     brain.role("wild", rest, &brain_tests::guest("misbehave"));
     let none = brain.run(&["grants", "tighten", "wild"]).ended(0).out;
-    assert!(none.contains("from 0 calls") && none.contains("nothing is known"), "{none}");
+    assert!(none.contains("from 0 completed calls") && none.contains("nothing is known"), "{none}");
     called(&brain, "open /workspace/src/a.rs");
     called(&brain, "open /workspace/c.txt");
     let manifest = brain.path("roles/wild/role.toml");
@@ -169,4 +169,29 @@ fn a_tightened_manifest_fits_its_schema() {
     let tightened = brain.run(&["grants", "tighten", "wild", "--json"]).ended(0).json();
     let faults: Vec<String> = validator.iter_errors(&tightened).map(|error| error.to_string()).collect();
     assert_eq!(faults, Vec::<String>::new());
+}
+
+#[test]
+fn calls_that_did_not_complete_are_left_out_and_counted() {
+    let brain = Brain::in_project(&[("src/a.rs", "fn a() {}\n"), ("docs/b.md", "b\n")]);
+    let rest = "[files]\nread = [\"src/**\", \"docs/**\"]\n[routing]\nwords = [\"wild\"]\n";
+    brain.role("wild", rest, &brain_tests::guest("misbehave"));
+    for goal in ["panic early", "fail at once", "block for now"] {
+        called(&brain, goal);
+    }
+    let none = brain.run(&["grants", "tighten", "wild", "--json"]).ended(0).json();
+    assert_eq!((&none["calls"], &none["incompleteCalls"], &none["patch"]), (&json!(0), &json!(3), &json!("")));
+    let shown = brain.run(&["grants", "tighten", "wild"]).ended(0).out;
+    assert!(
+        shown.contains("from 0 completed calls in 3 sessions; 3 calls left out, which did not complete"),
+        "{shown}"
+    );
+    assert!(shown.contains("no call of this role completed (3 did not)"), "{shown}");
+
+    called(&brain, "open /workspace/src/a.rs");
+    let tightened = brain.run(&["grants", "tighten", "wild", "--json"]).ended(0).json();
+    assert_eq!((&tightened["calls"], &tightened["incompleteCalls"]), (&json!(1), &json!(3)));
+    let of = |glob: &str| tightened["globs"].as_array().unwrap().iter().find(|g| g["glob"] == glob).unwrap().clone();
+    assert_eq!(of("src/**")["why"], "used in 1 of 1 call");
+    assert_eq!((&of("docs/**")["advice"], &of("docs/**")["why"]), (&json!("drop"), &json!("never used in 1 call")));
 }

@@ -316,7 +316,7 @@ fn a_broken_manifest_is_told_and_stops_no_other_role() {
     brain.role_folder("climber", "name = \"climber\"\nversion = \"1\"\ndescription = \"d\"\ncontract = \"brain:role@1.0.0\"\ncomponent = \"../wild/role.wasm\"\n", b"");
 
     let list = brain.run(&["role", "list"]).ended(0).out;
-    let unusable: Vec<&str> = list.lines().filter(|line| line.starts_with("not usable: ")).collect();
+    let unusable: Vec<&str> = list.lines().filter(|line| line.contains(" BROKEN    named    ")).collect();
     assert_eq!(unusable.len(), 3, "{list}");
     assert!(unusable.iter().any(|line| line.contains("broken/role.toml:7: unknown field `deadline`")), "{list}");
     assert!(unusable.iter().any(|line| line.contains("`another`")), "{list}");
@@ -335,8 +335,10 @@ fn a_broken_manifest_is_told_and_stops_no_other_role() {
     let doctor = brain.run(&["doctor"]).ended(0).out;
     assert!(doctor.contains("broken/role.toml:7") && doctor.contains("did you mean `deadline_ms`?"), "{doctor}");
 
-    let ran = brain.run(&["role", "run", "broken", "--goal", "echo"]);
-    assert!(ran.status != 0 && ran.err.contains("broken/role.toml:7"), "it is there, and cannot be used: {ran}");
+    for (role, why) in [("broken", "broken/role.toml:7"), ("renamed", "calls itself"), ("another", "calls itself")] {
+        let ran = brain.run(&["role", "run", role, "--goal", "echo"]).ended(1);
+        assert!(ran.error("role.unusable").contains(why), "it is there, and cannot be used: {ran}");
+    }
 }
 
 #[test]
@@ -346,13 +348,11 @@ fn a_component_of_another_contract_takes_no_part_and_the_report_says_which_row()
     brain.role("bare", routed, &wat::parse_str("(component)").unwrap());
     brain.role("core", routed, &wat::parse_str("(module)").unwrap());
     brain.role("text", routed, b"this is no component");
-    brain.role("gone", routed, b"");
-    std::fs::remove_file(brain.path("roles/gone/role.wasm")).unwrap();
     let ran = brain.run(&["run", "find dangerous calls", "--json"]).ended(0);
     let report = ran.json();
     assert_eq!(report["status"], "answered");
     assert_eq!(report["findings"].as_array().unwrap().len(), 1);
-    for role in ["bare", "core", "text", "gone"] {
+    for role in ["bare", "core", "text"] {
         let unfit = worker(&report, role);
         assert_eq!(unfit["status"], "failed", "{unfit}");
         assert!(unfit.get("receipt").is_none(), "it was never called: {unfit}");
@@ -367,14 +367,28 @@ fn a_component_of_another_contract_takes_no_part_and_the_report_says_which_row()
 
     let doctor = brain.run(&["doctor"]).ended(1).out;
     assert!(doctor.contains("bare: brain:role/worker"), "{doctor}");
+    assert!(
+        doctor.contains("compiled roles are kept in"),
+        "the cache is tried with a role that can be compiled: {doctor}"
+    );
+
+    let list = brain.run(&["role", "list"]).ended(0).out;
+    for role in ["bare", "core", "text"] {
+        let row = list.lines().find(|line| line.starts_with(&format!("{role:<14} BROKEN    named    "))).unwrap();
+        assert!(row.contains("does not fit brain:role@1.0.0: "), "{row}");
+    }
+    let listed = brain.run(&["role", "list", "--json"]).ended(0).json();
+    let unusable: Vec<&str> =
+        listed["unusable"].as_array().unwrap().iter().map(|role| role["name"].as_str().unwrap()).collect();
+    assert_eq!(unusable, ["bare", "core", "text"]);
 }
 
 #[test]
 fn a_role_whose_read_glob_is_none_is_refused_with_the_glob() {
     let brain = Brain::in_project(&[("a.txt", "one\n")]);
     brain.role("odd", "[files]\nread = [\"src/{a\"]\n", &guest("misbehave"));
-    let ran = brain.run(&["role", "run", "odd", "--goal", "list /workspace", "--json"]).ended(2);
-    assert!(ran.error("role.not-found").contains("src/{a"), "{ran}");
+    let ran = brain.run(&["role", "run", "odd", "--goal", "list /workspace", "--json"]).ended(1);
+    assert!(ran.error("role.unusable").contains("src/{a"), "{ran}");
     let listed = brain.run(&["role", "list"]).ended(0).out;
     assert!(listed.contains("src/{a") && listed.contains("write it relative to the project"), "{listed}");
 }
@@ -397,6 +411,17 @@ fn without_any_role_the_way_to_get_some_is_said() {
     assert!(run(&["run", "where is a"]).ended(1).error("role.none").contains("cargo xtask roles"));
     assert!(run(&["role", "list"]).ended(1).out.contains("There are no roles"));
     assert!(run(&["doctor"]).ended(1).out.contains("there are no roles"));
+
+    // One that is broken is not none.
+    let gone = brain.home().join("roles/gone");
+    std::fs::create_dir_all(&gone).unwrap();
+    let manifest = "name = \"gone\"\nversion = \"1\"\ndescription = \"d\"\ncontract = \"brain:role@1.0.0\"\ncomponent = \"gone.wasm\"\n";
+    std::fs::write(gone.join("role.toml"), manifest).unwrap();
+    let ran = run(&["run", "where is a"]).ended(1);
+    assert!(ran.error("role.none-usable").contains("gone.wasm cannot be read"), "{ran}");
+    let list = run(&["role", "list"]).ended(1).out;
+    assert!(list.contains("There are no roles that can be used") && list.contains("gone           BROKEN"), "{list}");
+    run(&["role", "inspect", "gone"]).ended(1).error("role.unusable");
 }
 
 #[test]
@@ -407,4 +432,63 @@ fn a_role_that_was_handed_no_change_cannot_approve_one() {
     assert_eq!(report["status"], "blocked");
     assert_eq!(report["review"]["decision"], "blocked");
     assert!(report["summary"].as_str().unwrap().contains("no change was handed to it"), "{report}");
+}
+
+#[test]
+fn a_role_without_its_component_is_broken_wherever_it_is_named() {
+    let brain = Brain::in_project(&[("a.py", "eval(input())\n")]);
+    brain.role("gone", "[routing]\nwords = [\"dangerous\"]\n", b"");
+    let component = brain.path("roles/gone/role.wasm");
+    std::fs::remove_file(&component).unwrap();
+    let why = format!("the component {} cannot be read: ", component.display());
+    let list = brain.run(&["role", "list"]).ended(0).out;
+    let row = list.lines().find(|line| line.starts_with("gone           BROKEN    named    ")).unwrap();
+    assert!(row.contains(&why), "{list}");
+    let listed = brain.run(&["role", "list", "--json"]).ended(0).json();
+    assert_eq!(listed["unusable"][0]["name"], "gone", "{listed}");
+    assert!(listed["roles"].as_array().unwrap().iter().all(|role| role["name"] != "gone"), "{listed}");
+    for args in [
+        &["role", "inspect", "gone"][..],
+        &["role", "inspect", "gone", "--json"],
+        &["role", "check", "gone"],
+        &["role", "confirm", "gone", "--yes"],
+        &["role", "run", "gone", "--goal", "look"],
+        &["grants", "tighten", "gone"],
+    ] {
+        let ran = brain.run(args).ended(1);
+        let said = ran.error("role.unusable");
+        assert!(said.contains(&why) && said.contains("build the role first"), "{args:?}: {said}");
+    }
+    let report = brain.run(&["run", "find dangerous calls", "--json"]).ended(0).json();
+    let said = report["missing"].as_array().unwrap().iter().any(|m| m.as_str().unwrap().contains(&why));
+    assert!(said && report["status"] == "answered", "the others answer, and it is said: {report}");
+    assert!(report["workers"].as_array().unwrap().iter().all(|worker| worker["role"] != "gone"), "{report}");
+    let plan = brain.run(&["run", "find dangerous calls", "--dry-run"]).ended(0).out;
+    assert!(plan.contains(&why), "{plan}");
+}
+
+#[test]
+fn a_place_for_roles_that_is_none_is_said() {
+    let brain = Brain::in_project(&[]);
+    brain.misbehaving("wild", "wild", "");
+    let ran = brain.run(&["role", "list", "--roles", brain.path("roles/wild").to_str().unwrap()]).ended(2);
+    assert!(ran.error("cli.roles").contains("the folder that it lies in"), "{ran}");
+
+    std::fs::write(brain.home().join("roles"), "in its place").unwrap();
+    let list = brain.run(&["role", "list"]).ended(0).out;
+    assert!(list.contains("home/roles cannot be listed: ") && list.contains("\nwild "), "{list}");
+    assert!(brain.run(&["doctor"]).ended(0).out.contains("home/roles cannot be listed: "));
+    std::fs::remove_file(brain.home().join("roles")).unwrap();
+
+    // More than is looked at, and a manifest that leads nowhere.
+    for n in 0..1001 {
+        std::fs::create_dir_all(brain.home().join(format!("roles/z{n}"))).unwrap();
+    }
+    std::os::unix::fs::symlink("nowhere", brain.home().join("roles/z0/role.toml")).unwrap();
+    let list = brain.run(&["role", "list"]).ended(0).out;
+    assert!(list.contains("has more than 1000 entries: not all were looked at"), "{list}");
+    assert!(
+        list.contains("z0             BROKEN    home     ") && list.contains("z0/role.toml cannot be read"),
+        "{list}"
+    );
 }

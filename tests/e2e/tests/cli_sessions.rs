@@ -209,3 +209,49 @@ fn an_earlier_session_is_handed_over_as_a_snapshot() {
     assert!(snapshot.contains("where is a.txt"), "{snapshot}");
     assert_eq!(second["missing"], json!(["@nowhere.txt: there is no such file"]));
 }
+
+#[test]
+fn the_last_session_is_referred_to_as_it_is_shown() {
+    let brain = Brain::in_project(&[("src/a.rs", "fn a() {}\n")]);
+    let none = brain.run(&["run", "where is a, see @@last", "--json"]).ended(0).json();
+    let said = &none["missing"][0];
+    assert!(said.as_str().unwrap().starts_with("@@last: no session ran in "), "{said}");
+
+    let earlier = text(&none, "sessionId").to_owned();
+    let request = format!("what did @@last find, and @@{earlier}, and @@last?");
+    let report = brain.run(&["run", &request, "--json"]).ended(0).json();
+    assert_eq!(report["missing"], json!([]));
+    let context = brain.context(text(&report, "sessionId"), "librarian");
+    let threads: Vec<&str> =
+        context.iter().map(|(path, _)| path.as_str()).filter(|p| p.starts_with("threads/")).collect();
+    assert_eq!(threads, [format!("threads/{earlier}.md")], "it is the one before this run, and once");
+
+    // Of this project, as `brain sessions show last` has it.
+    let elsewhere = brain.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let other =
+        brain.run(&["run", "what did @@last find", "--json", "-C", elsewhere.to_str().unwrap()]).ended(0).json();
+    assert!(other["missing"][0].as_str().unwrap().contains("no session ran in"), "{}", other["missing"]);
+    let shown = brain.run(&["sessions", "show", "last", "--json"]).ended(0).json();
+    assert_eq!(shown["sessionId"], report["sessionId"]);
+    let help = brain.run(&["run", "--help"]).ended(0).out;
+    assert!(help.contains("@@last"), "{help}");
+    assert!(brain.run(&["sessions", "show", "--help"]).ended(0).out.contains("`last`"));
+}
+
+#[test]
+fn a_bare_list_takes_what_the_list_takes() {
+    let brain = Brain::in_project(&[]);
+    for _ in 0..3 {
+        brain.run(&["run", "hi"]).ended(2);
+    }
+    let list = brain.run(&["sessions", "--json", "-n", "2"]).ended(0).json();
+    assert_eq!((list["sessions"].as_array().unwrap().len(), &list["notShown"]), (2, &json!(1)));
+    assert_eq!(brain.run(&["sessions", "list", "--json", "-n", "2"]).ended(0).json(), list);
+    let elsewhere = brain.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let none = brain.run(&["sessions", "--here", "-C", elsewhere.to_str().unwrap()]).ended(0).out;
+    assert!(none.contains(&format!("no sessions of {}", elsewhere.canonicalize().unwrap().display())), "{none}");
+    let row = brain.run(&["sessions", "-n", "1"]).ended(0).out;
+    assert!(row.contains("  needs clarification  "), "{row}");
+}

@@ -33,6 +33,10 @@ fn an_unknown_flag_or_command_is_named_with_what_was_meant() {
     assert!(ran.err.contains("rum") && ran.err.contains("'run'"), "{ran}");
     let ran = brain.run(&["run", "where", "--fail-on", "urgent"]).ended(2);
     assert!(ran.err.contains("low, medium, high"), "{ran}");
+    for name in ["-", ""] {
+        let ran = brain.run(&["run", "where is invoice_total", "--sarif", name]).ended(2);
+        assert!(ran.err.contains("--sarif <FILE>"), "{ran}");
+    }
     let ran = brain.run(&["run", "where", "--json", "--summary-only"]).ended(2);
     assert!(ran.err.contains("cannot be used with"), "{ran}");
     assert!(!brain.home().join("sessions").exists());
@@ -75,6 +79,74 @@ fn a_vague_request_is_asked_back_before_any_role_runs() {
     assert_eq!(report["clarification"]["options"].as_array().unwrap().len(), 3);
     let dry = brain.run(&["run", "fix it", "--dry-run"]).ended(2);
     assert!(dry.out.contains("What should be looked at"), "{dry}");
+}
+
+#[test]
+fn a_request_that_asks_for_nothing_is_asked_back() {
+    let brain = calm();
+    for request in ["hi", "Hello there!", "thank you", "how are you?", "what can you do?", "ok", "1", "你好"] {
+        let report = brain.run(&["run", request, "--json"]).ended(2).json();
+        assert_eq!((&report["status"], &report["workers"]), (&json!("needs_clarification"), &json!([])), "{request}");
+    }
+    let ran = brain.run(&["run", "hi"]).ended(2);
+    assert!(ran.out.contains("What should be looked at") && ran.err.is_empty(), "{ran}");
+    let report = brain.run(&["run", "hi, where is invoice_total?", "--json"]).ended(0).json();
+    assert_eq!(report["status"], "answered", "a greeting before a request is no hindrance");
+}
+
+#[test]
+fn a_usage_line_names_the_program_and_the_command_alone() {
+    let brain = calm();
+    for (args, usage) in [
+        (&["receipt"][..], "Usage: brain receipt <SESSION> [ROLE]\n"),
+        (&["run"], "Usage: brain run <REQUEST>...\n"),
+        (&["role", "inspect"], "Usage: brain role inspect <ROLE>\n"),
+        (&["sessions", "show"], "Usage: brain sessions show <SESSION>\n"),
+        (&["role"], "Usage: brain role [OPTIONS] <COMMAND>\n"),
+        (&["--bogus"], "Usage: brain [OPTIONS] <COMMAND>\n"),
+    ] {
+        // BRAIN_HOME is set, and was not typed.
+        let ran = brain.run(args).ended(2);
+        assert!(ran.err.contains(usage), "{args:?}: {ran}");
+    }
+    brain.run(&["--home", "", "role", "list"]).ended(2);
+}
+
+#[test]
+fn compiling_is_told_when_it_happens_and_then_no_more() {
+    let brain = calm();
+    brain.role("small", "", &brain_tests::guest("noop"));
+    let empty = brain.path("empty-home");
+    let called = || {
+        let mut command = brain.command(&["role", "run", "small", "--goal", "do nothing"]);
+        command.env("BRAIN_HOME", &empty);
+        Brain::end(command).ended(0)
+    };
+    let first = called();
+    let told =
+        first.err.lines().find(|line| line.starts_with("small: compiled in ")).unwrap_or_else(|| panic!("{first}"));
+    assert!(told.ends_with(" s, and kept for the next time"), "{told}");
+    let second = called();
+    assert!(!second.err.contains("compiled") && !second.err.contains("loading"), "{second}");
+}
+
+#[test]
+fn schemas_are_named_printed_and_written() {
+    let brain = calm();
+    let names = brain.run(&["schema"]).ended(0).out;
+    assert!(names.lines().any(|name| name == "role") && names.lines().any(|name| name == "run-report"), "{names}");
+    for name in names.lines() {
+        assert!(brain.run(&["schema", name]).ended(0).json()["$schema"].is_string(), "{name}");
+    }
+    let by_file = brain.run(&["schema", "role.schema.json"]).ended(0).out;
+    assert_eq!(by_file, brain.run(&["schema", "role"]).ended(0).out);
+    let out = brain.path("schemas");
+    std::fs::create_dir(&out).unwrap();
+    brain.run(&["schema", "--out", out.to_str().unwrap()]).ended(0);
+    assert_eq!(std::fs::read_to_string(out.join("role.schema.json")).unwrap(), by_file);
+    assert!(brain.run(&["schema", "rol"]).ended(2).error("cli.schema").contains("did you mean `role`?"));
+    brain.run(&["schema", "role", "--out", out.to_str().unwrap()]).ended(2);
+    assert!(brain.run(&["--help"]).ended(0).out.contains("\n  schema "));
 }
 
 #[test]
@@ -122,7 +194,7 @@ fn a_missing_reference_is_said_and_the_run_goes_on_but_a_named_one_has_to_exist(
         strings(&report["missing"]),
         ["@src/nope.rs: there is no such file", "@../x: give a path below the project"]
     );
-    for bad in ["src/nope.rs", "../x", "/etc/passwd"] {
+    for bad in ["src/nope.rs", "../x", "/etc/passwd", ""] {
         let ran = brain.run(&["role", "run", "librarian", "--goal", "where is invoice_total", "--ref", bad]).ended(2);
         assert!(ran.error("run.reference").contains(bad), "{ran}");
     }
@@ -242,6 +314,15 @@ fn the_home_is_brain_home_or_below_home() {
     }
 }
 
+#[test]
+fn the_doctor_looks_where_sessions_are_kept() {
+    let brain = calm();
+    std::fs::write(brain.home().join("sessions"), "in its place").unwrap();
+    let ran = brain.run(&["doctor"]).ended(1);
+    assert!(ran.out.contains("home/sessions cannot be written"), "{ran}");
+    brain.run(&["run", "where is invoice_total"]).ended(1).error("journal.home-not-writable");
+}
+
 fn is_journal(entry: &std::io::Result<std::fs::DirEntry>) -> bool {
     entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".jsonl")
 }
@@ -275,9 +356,9 @@ fn a_broken_configuration_is_refused_with_its_line_and_what_was_meant() {
     for (text, line, hint) in [
         ("[run]\nmax_paralel = 2\n", 2, "did you mean `max_parallel`?"),
         ("# limits\n\n[limit]\ndeadline_ms = 5\n", 3, "did you mean `limits`?"),
-        ("[limits]\ndeadline_ms = \"soon\"\n", 2, "schema"),
-        ("[limits]\ndeadline_ms = -5\n", 2, "schema"),
-        ("[run]\n<html>\n", 2, "schema"),
+        ("[limits]\ndeadline_ms = \"soon\"\n", 2, "`brain schema config` prints what belongs into config.toml"),
+        ("[limits]\ndeadline_ms = -5\n", 2, "schemas/config.schema.json"),
+        ("[run]\n<html>\n", 2, "`brain schema config`"),
     ] {
         std::fs::write(&config, text).unwrap();
         let ran = brain.run(&["run", "where is invoice_total"]).ended(1);

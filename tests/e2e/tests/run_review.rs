@@ -171,3 +171,49 @@ fn files_that_cannot_be_handed_over_are_no_reason_to_look_elsewhere() {
     assert_ne!(report["changes"], "the last commit; there are no uncommitted changes", "there is one");
     assert_ne!(report["status"], "approved");
 }
+
+#[test]
+fn an_approval_does_not_stand_beside_a_high_finding_of_another_role() {
+    // The fault is in the commit, and the change that is judged is harmless.
+    let brain = Brain::in_project(&[("notes/a.md", "one\n"), ("old.py", "import os\nos.system(input())\n")]);
+    brain.commit();
+    brain.write("notes/a.md", "one\ntwo\n");
+    assert_eq!(reviewed(&brain)["status"], "approved", "alone, the review approves it");
+
+    let request = "review my changes and look for dangerous calls";
+    let report = brain.run(&["run", request, "--json", "-q"]).ended(0).json();
+    let high = report["findings"].as_array().unwrap().iter().find(|f| f["severity"] == "high").unwrap();
+    assert_eq!((&high["roles"], &high["file"]), (&serde_json::json!(["security"]), &serde_json::json!("old.py")));
+    assert_eq!(report["status"], "changes_requested");
+    let review = &report["review"];
+    assert_eq!(review["decision"], "changes_requested");
+    assert!(review["rationale"].as_str().unwrap().starts_with("Not approved: security reports 1 finding"), "{review}");
+    assert!(says(&review["requiredChanges"], "old.py:2: "), "{review}");
+    assert!(report["summary"].as_str().unwrap().starts_with("Not approved, although review approved"), "{report}");
+    assert!(says(&report["warnings"], "review approved, and security reports 1 finding"), "{}", report["warnings"]);
+    let worker = report["workers"].as_array().unwrap().iter().find(|w| w["role"] == "review").unwrap();
+    assert_eq!(worker["notes"][0]["field"], "review.decision", "{worker}");
+
+    let shown = brain.run(&["run", request, "-q"]).ended(0).out;
+    assert!(shown.contains("Status    changes requested") && shown.contains("Review  changes requested"), "{shown}");
+    assert!(
+        shown.contains("    approved, although security reports 1 finding of high severity: counted as"),
+        "{shown}"
+    );
+    let told = brain.run(&["sessions", "show", "last"]).ended(0).out;
+    assert!(told.contains("Status    changes requested") && told.contains("Not approved, although"), "{told}");
+    assert!(brain.run(&["sessions"]).ended(0).out.contains("changes requested"));
+    let summary = brain.run(&["run", request, "-q", "--summary-only"]).ended(0).out;
+    assert!(summary.starts_with("Not approved, although"), "{summary}");
+}
+
+#[test]
+fn findings_below_high_leave_an_approval_as_it_is() {
+    let workflow = "on: push\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: actions/checkout@v4\n";
+    let brain = Brain::in_project(&[("notes/a.md", "one\n"), (".github/workflows/ci.yml", workflow)]);
+    brain.commit();
+    brain.write("notes/a.md", "one\ntwo\n");
+    let report = brain.run(&["run", "review my changes and check the security", "--json", "-q"]).ended(0).json();
+    assert!(!report["findings"].as_array().unwrap().is_empty(), "{report}");
+    assert_eq!((&report["status"], &report["review"]["decision"]), (&"approved".into(), &"approved".into()));
+}

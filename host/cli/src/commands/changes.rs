@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use brain_journal::ApplyDirection;
+use brain_journal::{ApplyDirection, Root};
 use brain_orchestrator::{
     ApplyReport, ApplyResult, Proposal, ProposalError, apply as put, open_project, proposal, session,
 };
@@ -16,14 +16,19 @@ use crate::show;
 
 /// The session ran in another project than the one that the command was given in.
 #[derive(Debug, thiserror::Error, Diagnostic)]
-#[error("session {session} ran in {}, and this is {}", ran_in.display(), here.display())]
+#[error("session {session} ran in {}{}, and this is {}", ran_in.display(), if *is_there { "" } else { ", where nothing is any more" }, here.display())]
 #[diagnostic(
     code("changes.other-project"),
-    help("give the project with -C: `-C {}`, or the folder that it has been moved to", ran_in.display())
+    help("{}", if *is_there {
+        format!("give the project with -C: `-C {}`", ran_in.display())
+    } else {
+        "give the folder that it has been moved to by its path, with -C".to_owned()
+    })
 )]
 struct OtherProject {
     session: String,
     ran_in: PathBuf,
+    is_there: bool,
     here: PathBuf,
 }
 
@@ -103,11 +108,21 @@ fn root(place: &PlaceArgs, proposal: &Proposal) -> Result<PathBuf, Failure> {
     let Some(ran_in) = &proposal.project else { return Ok(here) };
     let identity = |path: &Path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
     let named = place.project != Path::new(".");
-    match (identity(&here), identity(ran_in)) {
+    let (this, that) = (identity(&here), identity(ran_in));
+    let path = here.to_string_lossy();
+    // A folder that it was applied to is known wherever it was moved. Of a path that is not UTF-8, the journal has this text.
+    let at = Root { path: &path, file: this };
+    let was_here = || proposal.story.attempts.iter().any(|attempt| attempt.root_file.is_some() && attempt.is_at(at));
+    match (this, that) {
         (Some(this), Some(that)) if this == that => Ok(here),
-        _ if named => Ok(here),
+        _ if named || was_here() || *path == *ran_in.to_string_lossy() => Ok(here),
         _ => Err(Failure {
-            error: Box::new(OtherProject { session: proposal.session.to_string(), ran_in: ran_in.clone(), here }),
+            error: Box::new(OtherProject {
+                session: proposal.session.to_string(),
+                ran_in: ran_in.clone(),
+                is_there: ran_in.exists(),
+                here,
+            }),
             exit: Exit::Usage,
         }),
     }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use brain_orchestrator::{Config, Confirmed, Who, git_view, nearest, open_project};
+use brain_orchestrator::{
+    Config, Confirmed, Installed, Interrupted, Who, git_view, interrupted, nearest, open_project,
+};
 use brain_sandbox::{CancelToken, LimitName, Sandbox, SandboxConfig, show_bytes};
 use serde::Serialize;
 
@@ -51,6 +53,7 @@ pub struct Diagnosis {
 /// Checks everything, and fails when something does not work.
 pub fn doctor(place: &PlaceArgs, json: bool) -> Outcome {
     let mut checks = vec![home(place), config(place), project(place), git(&place.project)];
+    checks.extend(applies(place));
     checks.extend(grants(place));
     checks.extend(roles(place));
     checks.push(cache(place));
@@ -78,15 +81,66 @@ fn home(place: &PlaceArgs) -> Checked {
     };
     let probe =
         std::fs::create_dir_all(&home).and_then(|()| tempfile::Builder::new().prefix(".doctor-").tempfile_in(&home));
+    // Where it is there already, a run makes its journal in it.
+    let sessions = home.join("sessions");
+    let probe = probe.map_err(|e| (&home, e)).and_then(|_| match std::fs::symlink_metadata(&sessions) {
+        Err(_) => Ok(()),
+        Ok(_) => std::fs::read_dir(&sessions)
+            .and_then(|_| tempfile::Builder::new().prefix(".doctor-").tempfile_in(&sessions).map(drop))
+            .map_err(|e| (&sessions, e)),
+    });
     match probe {
-        Ok(_) => ok("home", format!("{} can be written", home.display())),
-        Err(e) => bad(
+        Ok(()) => ok("home", format!("{} can be written", home.display())),
+        Err((folder, e)) => bad(
             "home",
             Health::Error,
-            format!("{} cannot be written: {e}", home.display()),
+            format!("{} cannot be written: {e}", folder.display()),
             "check its permissions and the disk, or set BRAIN_HOME to another folder",
         ),
     }
+}
+
+/// Applies that were interrupted and that this start, as each one does, could not make good.
+fn applies(place: &PlaceArgs) -> Vec<Checked> {
+    let Ok(home) = place.home() else { return Vec::new() };
+    let (found, more) = match interrupted(&home) {
+        Ok(found) => found,
+        Err(e) => {
+            let message = format!("interrupted applies cannot be looked for: {e}");
+            return vec![bad("apply", Health::Error, message, "check the permissions of BRAIN_HOME/applying")];
+        }
+    };
+    let mut checks: Vec<Checked> = found
+        .iter()
+        .take(MAX_DOUBTS)
+        .map(|Interrupted { marker, of, root_is_there }| {
+            let marker = marker.display();
+            let (message, fix) = match of {
+                Ok(mark) if *root_is_there => (
+                    format!("an apply of {} {} to {} is half done", mark.session, mark.role, mark.root),
+                    format!("the first line that this start printed says why; when the tree is as you want it, remove {marker}"),
+                ),
+                Ok(mark) => (
+                    format!("an apply of {} {} is half done, and its folder {} is not there", mark.session, mark.role, mark.root),
+                    format!("put the folder back, and the next start goes on; if it was deleted for good, remove {marker}"),
+                ),
+                Err(e) => (
+                    format!("{marker} is no marker of an apply: {e}"),
+                    "Brain writes no such file: when no tree holds files named .brain-apply-…, remove it".to_owned(),
+                ),
+            };
+            bad("apply", Health::Warning, message, fix)
+        })
+        .collect();
+    let more = more + found.len().saturating_sub(MAX_DOUBTS);
+    if more > 0 {
+        let message = format!("{more} more applies may be half done");
+        checks.push(bad("apply", Health::Warning, message, "see to those above first"));
+    }
+    if checks.is_empty() {
+        checks.push(ok("apply", "no apply is half done"));
+    }
+    checks
 }
 
 fn config(place: &PlaceArgs) -> Checked {
@@ -111,11 +165,16 @@ fn grants(place: &PlaceArgs) -> Vec<Checked> {
     if let Ok(config) = Config::load(&home, Some(&place.project)) {
         let known: Vec<&str> = catalogue.iter().map(|role| role.manifest.name.as_str()).collect();
         for (role, who) in config.granted.roles().filter(|(role, _)| !known.contains(&role.as_str())) {
+            let file = if who == Who::Project { "the project's .brain/brain.toml" } else { "config.toml" };
+            if let Some(fault) = catalogue.fault(role.as_str()) {
+                let message = format!("{file}: grants to `{role}`, which is there and cannot be used: {}", fault.error);
+                checks.push(bad("grants", Health::Warning, message, fault.help()));
+                continue;
+            }
             let fix = match nearest(role.as_str(), known.iter().copied()) {
                 Some(name) => format!("did you mean `{name}`?"),
                 None => "`brain role list` shows the roles that there are".to_owned(),
             };
-            let file = if who == Who::Project { "the project's .brain/brain.toml" } else { "config.toml" };
             checks.push(bad("grants", Health::Warning, format!("{file}: there is no role `{role}` to grant to"), fix));
         }
         for path in &config.no_projects {
@@ -174,11 +233,12 @@ fn roles(place: &PlaceArgs) -> Vec<Checked> {
         (LimitName::Deadline.show(config.ceiling.deadline_ms), show_bytes(config.ceiling.memory_bytes));
     let mut checks = vec![ok("sandbox", format!("wasmtime starts; a call has {time} and {memory} at most"))];
     for fault in &catalogue.faults {
-        let help = miette::Diagnostic::help(fault).map(|h| h.to_string()).unwrap_or_default();
-        checks.push(bad("role", Health::Warning, fault.to_string(), help));
+        checks.push(bad("role", Health::Warning, format!("{}: {}", fault.name, fault.error), fault.help()));
     }
     if catalogue.is_empty() {
-        checks.push(bad("roles", Health::Error, "there are no roles", "build the vetted ones: `cargo xtask roles`"));
+        let message =
+            if catalogue.faults.is_empty() { "there are no roles" } else { "there are no roles that can be used" };
+        checks.push(bad("roles", Health::Error, message, "build the vetted ones: `cargo xtask roles`"));
     }
     for role in catalogue.iter() {
         let name = &role.manifest.name;
@@ -201,24 +261,23 @@ fn roles(place: &PlaceArgs) -> Vec<Checked> {
     checks
 }
 
-/// Compiles a component of a few bytes twice: the second time has to come from the cache.
+/// Compiles the first role that can be loaded twice: the second time has to come from the cache.
 fn cache(place: &PlaceArgs) -> Checked {
     let Ok(home) = place.home() else { return bad("cache", Health::Warning, "no home", "set BRAIN_HOME") };
     let dir = home.join("cache/compiled");
     let found = std::fs::read_dir(&dir).map(|entries| entries.count()).unwrap_or(0);
-    let Some(role) = place.catalogue().ok().and_then(|c| c.iter().next().map(|r| (r.manifest.name.clone(), r.bytes())))
-    else {
+    let sandbox = || Sandbox::new(SandboxConfig { cache_dir: Some(dir.clone()), ..SandboxConfig::default() }).ok();
+    let loads = |role: &Installed| {
+        let bytes = role.bytes().ok()?;
+        sandbox()?.load(&role.manifest.name, &bytes).ok()?;
+        Some((role.manifest.name.clone(), bytes))
+    };
+    let Some((name, bytes)) = place.catalogue().ok().and_then(|catalogue| catalogue.iter().find_map(loads)) else {
         return ok("cache", format!("{} ({found} files)", dir.display()));
     };
-    let (name, Ok(bytes)) = role else { return ok("cache", format!("{} ({found} files)", dir.display())) };
-    let compiled = |dir: &Path| -> Option<u64> {
-        let sandbox = Sandbox::new(SandboxConfig { cache_dir: Some(dir.into()), ..SandboxConfig::default() }).ok()?;
-        sandbox.load(&name, &bytes).ok()?;
-        Some(sandbox.compilations())
-    };
-    compiled(&dir);
-    match compiled(&dir) {
-        Some(0) => ok("cache", format!("compiled roles are kept in {}", dir.display())),
+    let again = sandbox().and_then(|sandbox| sandbox.load(&name, &bytes).ok());
+    match again.map(|role| role.compiled_in()) {
+        Some(None) => ok("cache", format!("compiled roles are kept in {}", dir.display())),
         _ => bad(
             "cache",
             Health::Warning,

@@ -53,7 +53,13 @@ fn told(recovery: &Recovery) -> String {
             format!("{what} was interrupted, and is taken back now: the project is as it was before")
         }
         Err(error) => {
-            let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+            let mut help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+            // Each start tells it again, so that each way to an end of that is told too.
+            if let Some(marker) = recovery.marker.as_ref().map(|marker| marker.display().to_string())
+                && !help.contains(&marker)
+            {
+                help.push_str(&format!("; when the tree is as you want it, remove {marker} to be told no more"));
+            }
             line(&format!("{what} was interrupted, and cannot be made good: {error}{help}"))
         }
     }

@@ -1,11 +1,11 @@
 //! `brain role list | inspect | check | run`; `confirm` has a file of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use brain_orchestrator::{
     Catalogue, Config, Confirmation, Confirmed, EffectiveGrant, Installed, Origin, RunError, read_component,
 };
-use brain_sandbox::{CheckReport, Digest};
+use brain_sandbox::{CheckReport, Digest, Sandbox};
 use serde::Serialize;
 
 use crate::args::{PlaceArgs, RoleCommand};
@@ -34,48 +34,94 @@ pub fn role(place: &PlaceArgs, command: &RoleCommand) -> Outcome {
 /// The roles that there are, and what looks like a role and is none.
 #[derive(Serialize)]
 pub struct ListedRoles<'a> {
-    roles: Vec<Listed<'a>>,
-    unusable: Vec<Unusable>,
+    /// Roles that can be called.
+    pub roles: Vec<Listed<'a>>,
+    /// Roles that cannot.
+    pub unusable: Vec<Unusable>,
 }
 
 /// A folder that looks like a role's and cannot be used.
 #[derive(Serialize)]
 pub struct Unusable {
-    error: String,
-    help: Option<String>,
+    /// The name of its folder.
+    pub name: String,
+    /// Where it was found.
+    pub origin: String,
+    /// The folder.
+    pub folder: PathBuf,
+    /// What is wrong with it.
+    pub error: String,
+    /// What to do about that.
+    pub help: String,
 }
 
 /// One role in a list.
 #[derive(Serialize)]
 pub struct Listed<'a> {
-    name: &'a str,
-    version: &'a str,
-    description: &'a str,
-    origin: String,
-    folder: &'a Path,
+    /// Its name.
+    pub name: &'a str,
+    /// Its version.
+    pub version: &'a str,
+    /// What it is for.
+    pub description: &'a str,
+    /// Where it was found.
+    pub origin: String,
+    /// Its folder.
+    pub folder: &'a Path,
 }
 
 fn list(place: &PlaceArgs, json: bool) -> Outcome {
     let catalogue = place.catalogue()?;
-    if json {
-        let roles = catalogue
-            .iter()
-            .map(|role| Listed {
+    let sandbox = place.sandbox()?;
+    let mut listed = ListedRoles { roles: Vec::new(), unusable: Vec::new() };
+    for role in catalogue.iter() {
+        match unfit(&sandbox, role) {
+            None => listed.roles.push(Listed {
                 name: role.manifest.name.as_str(),
                 version: &role.manifest.version,
                 description: &role.manifest.description,
                 origin: role.origin.to_string(),
                 folder: &role.folder,
-            })
-            .collect();
-        let help = |fault| miette::Diagnostic::help(fault).map(|help| help.to_string());
-        let unusable =
-            catalogue.faults.iter().map(|fault| Unusable { error: fault.to_string(), help: help(fault) }).collect();
-        print_json(&ListedRoles { roles, unusable })?;
-    } else {
-        print(&show::roles(&catalogue, &Catalogue::folders(&place.roles, &place.home()?)))?;
+            }),
+            Some((error, help)) => listed.unusable.push(Unusable {
+                name: role.manifest.name.to_string(),
+                origin: role.origin.to_string(),
+                folder: role.folder.clone(),
+                error,
+                help,
+            }),
+        }
     }
-    Ok(if catalogue.is_empty() { Exit::Failed } else { Exit::Done })
+    listed.unusable.extend(catalogue.faults.iter().map(|fault| Unusable {
+        name: fault.name.clone(),
+        origin: fault.origin.to_string(),
+        folder: fault.folder.clone(),
+        error: fault.error.to_string(),
+        help: fault.help(),
+    }));
+    let found = !listed.roles.is_empty();
+    if json {
+        print_json(&listed)?;
+    } else {
+        print(&show::roles(&listed, &Catalogue::folders(&place.roles, &place.home()?)))?;
+    }
+    Ok(if found { Exit::Done } else { Exit::Failed })
+}
+
+/// Why a role cannot be called though its manifest can be used, and what to do about it.
+fn unfit(sandbox: &Sandbox, role: &Installed) -> Option<(String, String)> {
+    match role.bytes() {
+        Err(error) => {
+            let help = miette::Diagnostic::help(&error).map(|help| help.to_string()).unwrap_or_default();
+            Some((error.to_string(), help))
+        }
+        Ok(bytes) => {
+            let report = sandbox.check(&bytes);
+            let row = report.first_fault()?;
+            let what = format!("its component does not fit {}: {}: {}", report.contract, row.item, row.offered);
+            Some((what, row.remedy.clone().unwrap_or_default()))
+        }
+    }
 }
 
 /// What a role is, asks for, and gets.

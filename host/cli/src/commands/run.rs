@@ -2,27 +2,24 @@
 
 use std::io::Read;
 
-use brain_orchestrator::{Preview, RunError, RunReport, RunStatus, sarif};
+use brain_orchestrator::{RunError, RunReport, RunStatus, sarif};
 use brain_packet::limits::MAX_GOAL_CHARS;
 
-use crate::args::{OutputArgs, PlaceArgs, RunArgs};
+use crate::args::{OutputArgs, PlaceArgs, PlanArgs, RunArgs};
+use crate::commands::plan::plan;
 use crate::exit::{Exit, Failure, Outcome, OutputError, print, print_json};
 use crate::show::{self, Progress};
 
 /// Runs a request, or shows what would be run.
 pub fn run(place: &PlaceArgs, args: &RunArgs) -> Outcome {
-    let request = request(&args.request)?;
-    let brain = place.orchestrator()?;
     if args.dry_run {
-        return match brain.preview(&request)? {
-            Preview::Plan(plan) if args.json => print_json(&plan).map(|()| Exit::Done),
-            Preview::Plan(plan) => print(&show::plan(&plan)).map(|()| Exit::Done),
-            Preview::Unclear(question) if args.json => print_json(&question).map(|()| Exit::Usage),
-            Preview::Unclear(question) => print(&show::clarification(&question)).map(|()| Exit::Usage),
-        };
+        return plan(place, &PlanArgs { request: args.request.clone(), mode: args.mode, json: args.json });
     }
+    let request = request(&args.request)?;
+    let mut brain = place.orchestrator()?;
+    brain.mode = args.mode.into();
     let progress = Progress::new(args.output.quiet);
-    let report = brain.run(&request, &|event| progress.show(event));
+    let report = brain.run(&request, args.session.as_deref(), &|event| progress.show(event));
     progress.finish();
     conclude(&report?, args.json, args.summary_only, &args.output)
 }
@@ -54,7 +51,7 @@ pub fn conclude(report: &RunReport, json: bool, summary_only: bool, output: &Out
 }
 
 /// The words of the request as one text; `-` alone is standard input.
-fn request(words: &[String]) -> Result<String, Failure> {
+pub fn request(words: &[String]) -> Result<String, Failure> {
     if words != ["-"] {
         return Ok(words.join(" "));
     }

@@ -129,6 +129,9 @@ pub fn conflicts(report: &ApplyReport) -> (String, String) {
     if more > 0 {
         said.push_str(&format!("\n  and {more} more: --json has them all"));
     }
+    for note in &report.notes {
+        said.push_str(&format!("\n{}", line(note)));
+    }
     let help = match report.direction {
         ApplyDirection::Apply => {
             "put these back as they were when the role worked, or let it work again on the project as it is now"
@@ -157,13 +160,24 @@ fn problem(conflict: &Conflict) -> String {
             "it was changed since: save your change elsewhere, and put it back".into()
         }
         (State::File { .. }, State::Missing) => "it was removed since: put it back".into(),
+        (State::File { mode, .. }, State::SpecialMode { mode: now }) => format!(
+            "it has a set-user-id, set-group-id or sticky bit (mode {now:04o}), and such a file is never replaced: \
+             `chmod {mode:o}` it, and give the bit back afterwards if it is wanted"
+        ),
+        (State::File { .. }, State::TooLarge { bytes }) => {
+            format!("it was changed since, and has {bytes} bytes by now: put it back")
+        }
         (State::Missing, State::File { .. }) => "it is there by now: move it away".into(),
         (State::Missing, found) => format!("{found} is there by now: move it away"),
+        (_, State::Blocked { at, by }) if **by == State::Missing => {
+            format!("the folder {} is not there any more: put it back", path(at))
+        }
         (_, State::Blocked { at, by }) => format!("{by} is in its way at {}: move it away", path(at)),
         (_, State::Unreadable { why }) => format!("it cannot be read ({}): give yourself the right to", line(why)),
         (State::Folder, State::Missing) => "the folder was removed since: put it back".into(),
         (State::Folder, found) => format!("a folder has to be there, and {found} is: move it away"),
-        (expected, found) => format!("it was {expected} and is {found} now: put it back"),
+        (expected, State::Missing) => format!("it was {expected}, and is not there any more: put it back"),
+        (expected, found) => format!("it was {expected} and is {found} now: move that away, and put it back"),
     }
 }
 

@@ -17,7 +17,7 @@ pub fn diagnosis(diagnosis: &Diagnosis) -> String {
             Health::Warning => style("warning").yellow(),
             Health::Error => style("error  ").red(),
         };
-        let _ = writeln!(out, "  {mark} {:<8} {}", check.id, line(&check.message));
+        let _ = writeln!(out, "  {mark} {:<9} {}", check.id, line(&check.message));
         if let Some(fix) = &check.fix {
             let _ = writeln!(out, "          -> {}", line(fix));
         }

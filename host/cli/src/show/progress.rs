@@ -32,7 +32,7 @@ impl Progress {
         }
         match event {
             Event::Planned(plan) => {
-                let support: Vec<_> = plan.support().iter().map(|w| w.role.to_string()).collect();
+                let support: Vec<_> = plan.of(PlanPhase::Support).map(|(_, worker)| worker.role.to_string()).collect();
                 let primary = plan.primary().map(|w| w.role.to_string()).unwrap_or_default();
                 let with = if support.is_empty() { String::new() } else { format!(", with {}", support.join(", ")) };
                 self.say(&format!("{primary} answers{with}"));
@@ -40,11 +40,17 @@ impl Progress {
             Event::FirstUse(role) => {
                 self.say(&format!("{role}: used for the first time; what it asks for is confirmed from now on"));
             }
-            Event::Loading(role) => self.at(&role, "loading (compiled on first use)"),
+            // Where lines stay, loading from the cache is not worth one.
+            Event::Loading(role) if self.bars.is_some() => self.at(&role, "loading"),
+            Event::Loading(_) => {}
+            Event::Compiled(role, took) => {
+                self.say(&format!("{role}: compiled in {:.2} s, and kept for the next time", took.as_secs_f64()));
+            }
             Event::Started(role, phase) => {
                 let part = match phase {
                     PlanPhase::Support => "working",
                     PlanPhase::Primary => "working on the answer",
+                    PlanPhase::Review => "reviewing",
                 };
                 self.at(&role, part);
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use brain_orchestrator::{Clarification, Plan, PlanPhase, ReportFinding, RunReport, WorkerReport, figures};
+use brain_orchestrator::{PlanPhase, REVIEW_DECISION, ReportFinding, RunReport, WorkerReport, figures};
 use brain_packet::{ContextRefKind, ReviewDecision, SessionId, Severity, TaskStatus, Verdict};
 use brain_sandbox::{GlobLayer, Receipt, show_bytes};
 
@@ -34,7 +34,8 @@ pub fn report(report: &RunReport) -> String {
     let _ = writeln!(put, "\n{}", heading("Answer"));
     put.push_str(&block(&report.summary, "  "));
     if let Some(question) = &report.clarification {
-        put.push_str(&options(question));
+        put.push_str(&super::plan::options(question));
+        let _ = writeln!(put, "  answer with a number or in words: brain run --session {} \"1\"", report.session_id);
     }
     findings(put, report);
     if let Some(decision) = &report.review {
@@ -92,7 +93,7 @@ fn proposals(report: &RunReport) -> String {
 pub fn summary(report: &RunReport) -> String {
     let mut text = block(&report.summary, "");
     if let Some(question) = &report.clarification {
-        text.push_str(&options(question));
+        text.push_str(&super::plan::options(question));
     }
     text
 }
@@ -110,6 +111,7 @@ fn worker(out: &mut String, worker: &WorkerReport, session: &SessionId) {
     let phase = match worker.phase {
         PlanPhase::Primary => "answers",
         PlanPhase::Support => "support",
+        PlanPhase::Review => "reviews",
     };
     let _ = write!(out, "  {:<12} {:<9} {phase}", worker.role.as_str(), status(worker.status));
     if let Some(receipt) = &worker.receipt {
@@ -128,8 +130,11 @@ fn worker(out: &mut String, worker: &WorkerReport, session: &SessionId) {
         if let Some(remedy) = &fault.remedy {
             let _ = writeln!(out, "    -> {}", line(remedy));
         }
-    } else if worker.phase == PlanPhase::Support {
+    } else if worker.phase != PlanPhase::Primary {
         let _ = writeln!(out, "    {}", line(&worker.summary));
+    }
+    for note in worker.notes.iter().filter(|note| note.field == REVIEW_DECISION) {
+        let _ = writeln!(out, "    {}: {}", line(&note.problem), line(&note.action));
     }
     if let Some(receipt) = &worker.receipt {
         let _ = writeln!(out, "    {}", faint(&granted(receipt)));
@@ -145,15 +150,31 @@ fn worker(out: &mut String, worker: &WorkerReport, session: &SessionId) {
     }
 }
 
+/// The globs of a layer, the first of them.
+fn globs(layer: &GlobLayer) -> String {
+    let shown: Vec<String> = layer.globs.iter().take(4).map(|g| line(g)).collect();
+    let more = layer.globs.len().saturating_sub(shown.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(" "))
+}
+
+/// What may be written, in words.
+pub(super) fn writes(layers: &[GlobLayer]) -> String {
+    let narrowing: Vec<String> = layers
+        .iter()
+        .filter(|layer| layer.globs != ["**"])
+        .map(|layer| format!("{} ({})", globs(layer), layer.who))
+        .collect();
+    match layers {
+        [] => "nothing to write".to_owned(),
+        _ if narrowing.is_empty() => "to write all of the project".to_owned(),
+        _ => format!("to write {}", narrowing.join(" within ")),
+    }
+}
+
 /// What a call was granted, in one line.
 fn granted(receipt: &Receipt) -> String {
     let grants = &receipt.grants;
-    let globs = |layer: &GlobLayer| {
-        let shown: Vec<String> = layer.globs.iter().take(4).map(|g| line(g)).collect();
-        let more = layer.globs.len().saturating_sub(shown.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", shown.join(" "))
-    };
     let workspace = match &grants.workspace {
         None => "no file of the project".to_owned(),
         Some(layers) => {
@@ -168,6 +189,7 @@ fn granted(receipt: &Receipt) -> String {
             format!("{read}, but not what {} deny{ignored}", count(grants.deny.len(), "glob"))
         }
     };
+    let write = writes(&grants.write);
     let mut also = Vec::new();
     if grants.context {
         also.push("its /context");
@@ -175,10 +197,18 @@ fn granted(receipt: &Receipt) -> String {
     if grants.artifacts {
         also.push("an empty /artifacts");
     }
-    let unused: Vec<String> = grants.unused.iter().map(|layer| format!("{} ({})", globs(layer), layer.who)).collect();
+    if grants.wall_clock {
+        also.push("the time of day");
+    }
+    if grants.random {
+        also.push("entropy");
+    }
+    let mut unused: Vec<String> =
+        grants.unused.iter().map(|layer| format!("{} ({})", globs(layer), layer.who)).collect();
+    unused.extend(grants.unused_write.iter().map(|layer| format!("to write {} ({})", globs(layer), layer.who)));
     let unused = if unused.is_empty() { String::new() } else { format!("; never used: {}", unused.join(", ")) };
     format!(
-        "granted: {workspace}; also {}{unused}",
+        "granted: {workspace}; {write}; also {}{unused}",
         if also.is_empty() { "nothing else".into() } else { also.join(", ") }
     )
 }
@@ -279,7 +309,7 @@ fn items<'a>(out: &mut String, title: &str, items: impl Iterator<Item = (&'a Wor
     more(out, items.len());
 }
 
-fn plain(out: &mut String, title: &str, items: &[String]) {
+pub(super) fn plain(out: &mut String, title: &str, items: &[String]) {
     if items.is_empty() {
         return;
     }
@@ -298,38 +328,4 @@ fn more(out: &mut String, all: usize) {
 
 fn put_line(out: &mut String, text: &str) {
     let _ = writeln!(out, "  {}", line(text));
-}
-
-/// A plan that was not run.
-pub fn plan(plan: &Plan) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}", heading("Plan (nothing was run)"));
-    let _ = writeln!(out, "Request   {}", line(&plan.request));
-    for worker in &plan.workers {
-        let phase = match worker.phase {
-            PlanPhase::Support => "support",
-            PlanPhase::Primary => "answers",
-        };
-        let _ = writeln!(out, "  {:<12} {phase}   {}", worker.role.as_str(), line(&worker.reason));
-        let reads = if worker.reads.is_empty() { "nothing".into() } else { line(&worker.reads.join(" ")) };
-        let after: Vec<&str> = worker.after.iter().map(|r| r.as_str()).collect();
-        let after =
-            if after.is_empty() { String::new() } else { format!("; sees the results of {}", after.join(", ")) };
-        let _ = writeln!(out, "    {}", faint(&format!("asks to read {reads}{after}")));
-    }
-    plain(&mut out, "Missing", &plan.missing);
-    out
-}
-
-/// A question that is asked back.
-pub fn clarification(question: &Clarification) -> String {
-    format!("{}\n  {}\n{}", heading("The request says too little"), line(&question.question), options(question))
-}
-
-fn options(question: &Clarification) -> String {
-    let mut out = String::new();
-    for (n, option) in question.options.iter().enumerate() {
-        let _ = writeln!(out, "  {}. {}", n + 1, line(option));
-    }
-    out
 }

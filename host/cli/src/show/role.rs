@@ -3,35 +3,32 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use brain_orchestrator::{Asks, Catalogue, Confirmation, How, Origin};
+use brain_orchestrator::{Asks, Confirmation, How, Origin};
 use brain_packet::RoleName;
 use brain_sandbox::{CheckReport, show_bytes};
 
 use super::capabilities::{capabilities, wrapped};
 use super::style::{faint, heading, line};
-use crate::commands::role::Inspected;
+use crate::commands::role::{Inspected, ListedRoles};
 
 /// The roles that were found, and where was looked.
-pub fn roles(catalogue: &Catalogue, folders: &[(PathBuf, Origin)]) -> String {
+pub fn roles(listed: &ListedRoles<'_>, folders: &[(PathBuf, Origin)]) -> String {
     let mut out = String::new();
-    for role in catalogue.iter() {
-        let m = &role.manifest;
-        let _ = writeln!(
-            out,
-            "{:<14} {:<9} {:<8} {}",
-            m.name.as_str(),
-            line(&m.version),
-            role.origin,
-            line(&m.description)
-        );
+    for role in &listed.roles {
+        let _ =
+            writeln!(out, "{:<14} {:<9} {:<8} {}", role.name, line(role.version), role.origin, line(role.description));
     }
-    if catalogue.is_empty() {
-        let _ = writeln!(out, "There are no roles. Build the vetted ones with `cargo xtask roles`.");
+    if listed.roles.is_empty() {
+        let _ = match listed.unusable.len() {
+            0 => writeln!(out, "There are no roles. Build the vetted ones with `cargo xtask roles`."),
+            _ => writeln!(out, "There are no roles that can be used."),
+        };
     }
-    for fault in &catalogue.faults {
-        let _ = writeln!(out, "not usable: {}", line(&fault.to_string()));
-        if let Some(help) = miette::Diagnostic::help(fault) {
-            let _ = writeln!(out, "    -> {}", line(&help.to_string()));
+    for broken in &listed.unusable {
+        let _ =
+            writeln!(out, "{:<14} {:<9} {:<8} {}", line(&broken.name), "BROKEN", broken.origin, line(&broken.error));
+        if !broken.help.is_empty() {
+            let _ = writeln!(out, "    -> {}", line(&broken.help));
         }
     }
     let looked: Vec<String> = folders.iter().map(|(path, _)| line(&path.display().to_string())).collect();

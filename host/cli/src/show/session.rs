@@ -1,21 +1,32 @@
 //! Sessions, from their journals.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use brain_journal::{RunStory, SessionList, SessionStory, Skipped, WorkerStory};
+use brain_journal::{JOURNAL_VERSION, RunStory, SessionList, SessionStory, Skipped, WorkerStory};
 use brain_orchestrator::figures;
 use jiff::Timestamp;
 
+use super::events::events;
 use super::style::{block, count, faint, heading, line, status};
 
 /// Characters of a request in a list.
 const MAX_REQUEST: usize = 60;
 
-/// A list of sessions.
-pub fn sessions(list: &SessionList) -> String {
+/// A list of sessions: of all, or of one project.
+pub fn sessions(list: &SessionList, project: Option<&Path>) -> String {
     let mut out = String::new();
     if list.sessions.is_empty() && list.not_shown == 0 {
-        out.push_str("There are no sessions yet: `brain run \"…\"` makes one.\n");
+        let _ = match (project, list.filtered) {
+            (_, 0) => writeln!(out, "There are no sessions yet: `brain run \"…\"` makes one."),
+            (Some(project), others) => writeln!(
+                out,
+                "There are no sessions of {}, and {}: --all shows those of every project.",
+                line(&project.display().to_string()),
+                count(others, "other one"),
+            ),
+            (None, others) => writeln!(out, "There are no such sessions among {}.", count(others, "session")),
+        };
     }
     for session in &list.sessions {
         let request: String =
@@ -23,7 +34,7 @@ pub fn sessions(list: &SessionList) -> String {
         let role = session.primary_role.as_ref().map(|r| r.to_string()).unwrap_or_default();
         let outcome = session.outcome.as_deref().map(|word| line(&word.replace('_', " ")));
         let outcome = outcome.unwrap_or_else(|| session.status.to_string());
-        let _ = writeln!(out, "{}  {outcome:<17} {role:<12} {request}", session.session_id);
+        let _ = writeln!(out, "{}  {outcome:<19} {role:<12} {request}", session.session_id);
         if let Some(why) = &session.unreadable {
             let _ = writeln!(out, "    cannot be read: {}", line(why));
         }
@@ -32,7 +43,8 @@ pub fn sessions(list: &SessionList) -> String {
         let _ = writeln!(out, "{}", faint(&format!("{} older ones are not shown: --limit", list.not_shown)));
     }
     if list.foreign > 0 {
-        let _ = writeln!(out, "{}", faint(&format!("{} in the folder are not sessions", count(list.foreign, "file"))));
+        let are = if list.foreign == 1 { "is no session" } else { "are not sessions" };
+        let _ = writeln!(out, "{}", faint(&format!("{} in the folder {are}", count(list.foreign, "file"))));
     }
     out
 }
@@ -41,8 +53,16 @@ pub fn sessions(list: &SessionList) -> String {
 pub fn story(story: &SessionStory) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}  {}", heading(&format!("Session {}", story.session_id)), story.status);
+    if story.journal_version.is_some_and(|version| version > JOURNAL_VERSION) {
+        let _ = writeln!(out, "A later version of Brain wrote this journal: some of it may not be told here.");
+    }
     for run in &story.runs {
         self::run(&mut out, run);
+    }
+    if let Some(handoff) = &story.handoff {
+        let age = if handoff.fresh { "up to date" } else { "from before the latest run" };
+        let _ = writeln!(out, "\n{}", heading(&format!("Handoff brief, {age}")));
+        out.push_str(&block(&handoff.brief.summary, "  "));
     }
     if story.omitted > 0 {
         let _ = writeln!(out, "\n{} more entries are left out here", story.omitted);
@@ -75,6 +95,7 @@ fn run(out: &mut String, run: &RunStory) {
             let _ = writeln!(out, "  {:<9} {:<18} {}", status(todo.status), line(&todo.id), line(&todo.title));
         }
     }
+    events(out, &run.events);
     if let Some(summary) = &run.summary {
         let _ = writeln!(out, "\n{}", heading("Answer"));
         out.push_str(&block(summary, "  "));
@@ -145,7 +166,8 @@ fn skipped(out: &mut String, skipped: &Skipped) {
     );
 }
 
-fn time(ms: u64) -> String {
+/// A time of a journal, in UTC.
+pub fn time(ms: u64) -> String {
     i64::try_from(ms)
         .ok()
         .and_then(|ms| Timestamp::from_millisecond(ms).ok())

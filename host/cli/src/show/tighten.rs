@@ -12,10 +12,14 @@ pub fn tightened(tightened: &Tightened, folder: &Path, shipped: bool) -> String 
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "{}  from {} in {}",
+        "{}  from {} in {}{}",
         heading(tightened.role.as_str()),
-        count(tightened.calls, "call"),
-        count(tightened.sessions, "session")
+        count(tightened.calls, "completed call"),
+        count(tightened.sessions, "session"),
+        match tightened.incomplete_calls {
+            0 => String::new(),
+            n => format!("; {} left out, which did not complete", count(n, "call")),
+        }
     );
     for glob in &tightened.globs {
         let what = match glob.advice {

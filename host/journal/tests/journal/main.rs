@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "that is how a test fails, in its helpers as well")]
 
+mod documented;
+mod generated;
 mod hostile;
 mod listing;
 mod oversize;
@@ -10,6 +12,8 @@ mod processes;
 mod proposals;
 mod references;
 mod roundtrip;
+mod seed;
+mod short;
 mod stories;
 mod support;
 mod torn;

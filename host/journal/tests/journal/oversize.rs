@@ -1,6 +1,8 @@
 //! A record that is too large for a line is cut and says so; it is never lost and never makes a line that cannot be read.
 
-use brain_journal::{Journal, MAX_RECORD_BYTES, MAX_VALUE_DEPTH, Phase, Record, SessionStory, Truncation, read};
+use brain_journal::{
+    Journal, MAX_RECORD_BYTES, MAX_VALUE_DEPTH, Phase, Record, RunStart, SessionStory, Truncation, read,
+};
 use brain_packet::message::MessageBody;
 use brain_packet::{AgentMessage, MessageId, RoleName, Severity, TaskStatus};
 use serde_json::{Map, Value, json};
@@ -43,7 +45,9 @@ fn a_line_may_be_as_long_as_the_limit_and_no_longer() {
 #[test]
 fn a_huge_text_keeps_its_beginning_and_says_its_length() {
     let prompt = format!("find the ü{}", "ü".repeat(5 * 1024 * 1024));
-    let Record::RunStart { prompt: kept, plan, project_support } = cut(&run_start(&prompt, "/p")) else { panic!() };
+    let Record::RunStart(RunStart { prompt: kept, plan, project_support, .. }) = cut(&run_start(&prompt, "/p")) else {
+        panic!()
+    };
     assert!(kept.starts_with("find the üü"), "{}", &kept[..20]);
     assert!(kept.ends_with(&format!("… [cut, {} bytes]", prompt.len())));
     assert_eq!(plan.unwrap().primary_role, role("review"));
@@ -54,7 +58,7 @@ fn a_huge_text_keeps_its_beginning_and_says_its_length() {
 fn a_result_with_very_many_findings_keeps_the_first_and_its_ids() {
     let findings = (0..60_000).map(|number| finding(Severity::High, &format!("issue {number}"))).collect();
     let whole = worker_end("security", TaskStatus::Completed, findings);
-    let Record::WorkerEnd { result, receipt, .. } = cut(&whole) else { panic!() };
+    let Record::WorkerEnd { result: Some(result), receipt, .. } = cut(&whole) else { panic!() };
     assert!(result.findings.len() >= 16 && result.findings.len() < 60_000, "{}", result.findings.len());
     assert_eq!(result.findings[0].issue, "issue 0");
     assert_eq!(result.handoff_id.as_str(), "handoff-security");
@@ -67,14 +71,17 @@ fn free_form_values_are_cut_in_every_direction() {
     let long_key: Map<String, Value> = [("k".repeat(MAX_RECORD_BYTES), json!(1))].into_iter().collect();
     let wide = json!(vec![vec!["word"; 1000]; 1000]);
     for value in [Value::Object(keys), Value::Object(long_key), wide] {
-        let Record::FinalReport { final_report } = cut(&Record::FinalReport { final_report: value.clone() }) else {
+        let Record::FinalReport { final_report, .. } =
+            cut(&Record::FinalReport { final_report: value.clone(), attempt: None })
+        else {
             panic!()
         };
         assert!(final_report.is_object() || final_report.is_array(), "{final_report}");
         let Record::WorkerEnd { receipt, .. } = cut(&Record::WorkerEnd {
             phase: Phase::Support,
             worker: role("security"),
-            result: crate::support::result("security", TaskStatus::Failed, Vec::new()),
+            result: Some(crate::support::result("security", TaskStatus::Failed, Vec::new())),
+            attempt: None,
             receipt: value.clone(),
         }) else {
             panic!()
@@ -82,7 +89,7 @@ fn free_form_values_are_cut_in_every_direction() {
         assert!(receipt.is_object() || receipt.is_array(), "{receipt}");
         let mut message = AgentMessage::handoff(MessageId::new("m").unwrap(), handoff("security", "look"));
         message.body = MessageBody::Fact(value);
-        cut(&Record::AgentMessage { phase: Phase::Support, worker: role("security"), message });
+        cut(&Record::AgentMessage { phase: Phase::Support, worker: role("security"), message, attempt: None });
     }
 }
 
@@ -94,7 +101,8 @@ fn what_no_gentle_cut_makes_small_enough_is_dropped_but_told() {
     let Record::WorkerEnd { receipt, worker, .. } = cut(&Record::WorkerEnd {
         phase: Phase::Support,
         worker: role("security"),
-        result: crate::support::result("security", TaskStatus::Failed, Vec::new()),
+        result: Some(crate::support::result("security", TaskStatus::Failed, Vec::new())),
+        attempt: None,
         receipt: bushy,
     }) else {
         panic!()
@@ -108,7 +116,7 @@ fn a_message_with_huge_packets_stays_a_message() {
     let mut packet = handoff("security", &"g".repeat(3 * 1024 * 1024));
     packet.constraints = vec!["c".repeat(4096); 1000];
     let message = AgentMessage::handoff(MessageId::new("m").unwrap(), packet);
-    let record = Record::AgentMessage { phase: Phase::Support, worker: role("security"), message };
+    let record = Record::AgentMessage { phase: Phase::Support, worker: role("security"), message, attempt: None };
     let Record::AgentMessage { message, .. } = cut(&record) else { panic!() };
     let MessageBody::Handoff(packet) = message.body else { panic!("{:?}", message.body) };
     assert!(packet.task.goal.starts_with("ggg") && packet.task.goal.contains("[cut, 3145728 bytes]"));
@@ -124,6 +132,8 @@ fn the_longest_names_survive_the_hardest_cut() {
         handoff_id: Some(brain_packet::HandoffId::new("h".repeat(256)).unwrap()),
         code: None,
         error: "\u{1}".repeat(MAX_RECORD_BYTES),
+        attempt: None,
+        will_fallback: false,
     };
     let Record::WorkerError { worker, handoff_id, .. } = cut(&error) else { panic!() };
     assert_eq!(worker, name);
@@ -134,8 +144,8 @@ fn the_longest_names_survive_the_hardest_cut() {
 fn a_value_that_nests_too_deep_for_a_reader_is_cut() {
     let deep = (0..1000).fold(json!("core"), |inner, _| json!([inner]));
     let fixture = Fixture::new();
-    fixture.append(&Record::FinalReport { final_report: deep });
-    let [Record::FinalReport { final_report }] = &fixture.records()[..] else { panic!("it cannot be read") };
+    fixture.append(&Record::FinalReport { final_report: deep, attempt: None });
+    let [Record::FinalReport { final_report, .. }] = &fixture.records()[..] else { panic!("it cannot be read") };
     let mut value = final_report;
     let mut depth = 0;
     while let Some(inner) = value.get(0) {

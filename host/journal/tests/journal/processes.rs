@@ -16,6 +16,9 @@ use crate::support::{Fixture, run_end};
 const WRITER: [&str; 6] =
     ["JOURNAL_HOME", "JOURNAL_ID", "JOURNAL_WRITER", "JOURNAL_RECORDS", "JOURNAL_BYTES", "JOURNAL_ROUND"];
 
+/// How many times it waits so, when not every time.
+const GATES: &str = "JOURNAL_GATES";
+
 /// A process of this test binary that runs [`appends_when_told_to`] alone.
 fn writer(fixture: &Fixture, name: &str, records: usize, bytes: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -40,8 +43,9 @@ fn appends_when_told_to() {
     let [Ok(home), Ok(id), Ok(name), Ok(records), Ok(bytes), Ok(round)] = WRITER.map(std::env::var) else { return };
     let journal = Journal::open(Path::new(&home), &parse_session_id(&id).unwrap()).unwrap();
     let [records, bytes, round]: [usize; 3] = [records, bytes, round].map(|number| number.parse().unwrap());
+    let gates: usize = std::env::var(GATES).map_or(usize::MAX, |gates| gates.parse().unwrap());
     for number in 0..records {
-        if number % round == 0 && number > 0 {
+        if number % round == 0 && number > 0 && number / round <= gates {
             println!("waiting");
             std::io::stdin().read_line(&mut String::new()).unwrap();
         }
@@ -65,6 +69,8 @@ fn numbered(writer: &str, number: usize, bytes: usize) -> Record {
         handoff_id: None,
         code: Some(format!("{writer} {number}")),
         error: writer.repeat(number * 7919 % bytes.max(1)),
+        attempt: None,
+        will_fallback: false,
     }
 }
 
@@ -119,6 +125,40 @@ fn processes_that_append_at_once_tear_no_line() {
     let codes = codes(&fixture.records());
     let turns = codes.windows(2).filter(|pair| pair[0].as_bytes()[0] != pair[1].as_bytes()[0]).count();
     assert!(turns >= ROUNDS, "the writers took {turns} turns");
+}
+
+/// Four processes that share one session and four with a session each, 100 000 records together.
+#[test]
+fn eight_processes_append_a_hundred_thousand_records_and_tear_no_line() {
+    const EACH: usize = 12_500;
+    const BYTES: usize = 300;
+    let shared = Fixture::new();
+    let own = [Fixture::new(), Fixture::new(), Fixture::new(), Fixture::new()];
+    let names = ["a", "b", "c", "d"];
+    let spawn = |fixture: &Fixture, name: &str| {
+        let mut command = writer(fixture, name, EACH, BYTES);
+        // All begin at once: each waits for a line before its second record.
+        command.env(WRITER[5], "1").env(GATES, "1").stdin(Stdio::piped()).spawn().unwrap()
+    };
+    let mut children: Vec<_> = names.iter().map(|name| spawn(&shared, name)).collect();
+    children.extend(own.iter().zip(names).map(|(fixture, name)| spawn(fixture, name)));
+    let mut outputs: Vec<_> = children.iter_mut().map(|c| BufReader::new(c.stdout.take().unwrap()).lines()).collect();
+    for output in &mut outputs {
+        assert!(output.any(|line| line.unwrap() == "waiting"));
+    }
+    for child in &mut children {
+        child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    }
+    std::thread::scope(|scope| {
+        for output in outputs {
+            scope.spawn(move || output.for_each(drop));
+        }
+    });
+    assert!(children.into_iter().all(|mut child| child.wait().unwrap().success()));
+    expect_every_record(&shared, &names, EACH, BYTES);
+    for (fixture, name) in own.iter().zip(names) {
+        expect_every_record(fixture, &[name], EACH, BYTES);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a journal tells of receipts, of proposed changes, and of the attempts to apply and to undo them.
 
 use brain_journal::{
-    ApplyDirection, ApplyOutcome, MAX_ATTEMPTS, Phase, ProposalState, ProposalStory, Record, SessionStatus,
+    ApplyDirection, ApplyOutcome, MAX_ATTEMPTS, Phase, ProposalState, ProposalStory, Record, Root, SessionStatus,
     SessionStory, SessionSummary, list,
 };
 use brain_packet::{Digest, HandoffId, TaskStatus};
@@ -34,6 +34,8 @@ fn intent(name: &str, id: &str, direction: ApplyDirection, root: &str) -> Record
         plan: Digest::of(id.as_bytes()),
         files: 3,
         root: root.into(),
+        root_file: None,
+        proposal: None,
     }
 }
 
@@ -102,6 +104,79 @@ fn a_proposal_is_what_its_last_attempt_made_of_it() {
             assert_eq!(proposal.applied_at(B), None);
         }
         assert_eq!((proposal.files, proposal.added_lines, proposal.removed_lines, proposal.folders), (3, 12, 4, 1));
+    }
+}
+
+#[test]
+fn a_tree_is_known_by_its_folder_wherever_it_was_moved() {
+    let at = |id: &str, direction, path: &str, file| {
+        let mut records = attempt("editor", id, direction, ApplyOutcome::Done);
+        if let Some(Record::ApplyIntent { root, root_file, .. }) = records.first_mut() {
+            (*root, *root_file) = (path.into(), Some(file));
+        }
+        records
+    };
+    let here = |path, file| Root { path, file: Some(file) };
+    let proposal = after(&[at("1", ApplyDirection::Apply, A, (1, 7))]);
+    for (root, state, why) in [
+        (here(A, (1, 7)), ProposalState::Applied, "where it was"),
+        (here(B, (1, 7)), ProposalState::Applied, "moved"),
+        (here(A, (2, 7)), ProposalState::Applied, "the device has another number since the machine started anew"),
+        (Root::from(A), ProposalState::Applied, "not known which folder it is"),
+        (here(A, (1, 8)), ProposalState::Proposed, "another folder is there now"),
+        (here(B, (2, 7)), ProposalState::Proposed, "another device and another path"),
+    ] {
+        assert_eq!(proposal.state_at(root), state, "{why}");
+    }
+    let places = |proposal: &ProposalStory| -> Vec<String> {
+        proposal.applied().iter().map(|attempt| attempt.root.clone()).collect()
+    };
+    assert_eq!(places(&proposal), [A]);
+    let both = [at("1", ApplyDirection::Apply, A, (1, 7)), at("2", ApplyDirection::Apply, B, (1, 8))];
+    assert_eq!(places(&after(&both)), [B, A]);
+    let moved_and_undone = [both.concat(), at("3", ApplyDirection::Undo, "/moved", (1, 7))];
+    assert_eq!(places(&after(&moved_and_undone)), [B]);
+}
+
+#[test]
+fn each_proposal_of_a_role_has_the_attempts_that_were_made_of_it() {
+    let second = |record: Record| match record {
+        Record::ChangeSet { phase, worker, files, added_lines, removed_lines, folders, .. } => Record::ChangeSet {
+            phase,
+            worker,
+            handoff_id: HandoffId::new("handoff-2").unwrap(),
+            digest: Digest::of(b"second"),
+            files,
+            added_lines,
+            removed_lines,
+            folders,
+        },
+        record => record,
+    };
+    let of = |digest: Digest, id: &str| {
+        let mut records = attempt("editor", id, ApplyDirection::Apply, ApplyOutcome::Done);
+        if let Some(Record::ApplyIntent { proposal, .. }) = records.first_mut() {
+            *proposal = Some(digest);
+        }
+        records
+    };
+    let states = |runs: &[&[Record]]| -> Vec<ProposalState> {
+        let story = told(&runs.concat());
+        assert_eq!(story.omitted, 0);
+        let workers = story.runs.iter().flat_map(|run| &run.workers);
+        workers.filter_map(|worker| Some(worker.proposal.as_ref()?.state)).collect()
+    };
+    let first = proposed("editor");
+    let (start, end, again) = (run_start("p", A), run_end("d"), second(first.clone()));
+    let one_run = [start.clone(), first.clone(), again.clone(), end.clone()];
+    let two_runs = [start.clone(), first, end.clone(), start, again, end];
+    for begin in [&one_run[..], &two_runs[..]] {
+        let of_first = of(Digest::of(b"editor"), "1");
+        assert_eq!(states(&[begin, &of_first]), [ProposalState::Applied, ProposalState::Proposed]);
+        let of_second = of(Digest::of(b"second"), "1");
+        assert_eq!(states(&[begin, &of_second]), [ProposalState::Proposed, ProposalState::Applied]);
+        let unsaid = attempt("editor", "1", ApplyDirection::Apply, ApplyOutcome::Done);
+        assert_eq!(states(&[begin, &unsaid]), [ProposalState::Proposed, ProposalState::Applied], "the latest");
     }
 }
 
@@ -185,7 +260,8 @@ fn a_receipt_is_a_record_of_its_own_and_an_old_one_is_still_read() {
     let end = Record::WorkerEnd {
         phase: Phase::Support,
         worker: role("editor"),
-        result: result("editor", TaskStatus::Completed, vec![]),
+        result: Some(result("editor", TaskStatus::Completed, vec![])),
+        attempt: None,
         receipt: Value::Null,
     };
     let line = serde_json::to_value(&end).unwrap();

@@ -67,7 +67,8 @@ fn an_append_rewrites_every_reference_of_every_record() {
     let id = |text: &str| MessageId::new(text).unwrap();
     let mut fact = AgentMessage::handoff(id("m3"), handoff("security", "look"));
     fact.body = MessageBody::Fact(in_value.clone());
-    let message = |message| Record::AgentMessage { phase: Phase::Support, worker: role("security"), message };
+    let message =
+        |message| Record::AgentMessage { phase: Phase::Support, worker: role("security"), message, attempt: None };
     for record in [
         Record::ContextPlan { context },
         message(AgentMessage::handoff(id("m1"), handoff("security", "look"))),
@@ -77,10 +78,11 @@ fn an_append_rewrites_every_reference_of_every_record() {
         Record::WorkerEnd {
             phase: Phase::Support,
             worker: role("security"),
-            result: result("security", TaskStatus::Completed, vec![]),
+            result: Some(result("security", TaskStatus::Completed, vec![])),
+            attempt: None,
             receipt: in_value.clone(),
         },
-        Record::FinalReport { final_report: in_value },
+        Record::FinalReport { final_report: in_value, attempt: None },
     ] {
         let before = std::fs::metadata(fixture.file()).unwrap().len() as usize;
         fixture.journal.append_with(&record, &artifacts()).unwrap();

@@ -1,8 +1,8 @@
 //! Records → file → records.
 
 use brain_journal::{
-    ApplyDirection, ApplyOutcome, ArtifactDigests, Phase, PlannedWorker, ProjectSupport, Record, RunPlan,
-    TodoDependency, TodoItem, read,
+    ApplyDirection, ApplyOutcome, ArtifactDigests, AuditSummary, Phase, PlannedWorker, ProjectSupport, Record, RunEnd,
+    RunPlan, RunStart, TodoDependency, TodoItem, read,
 };
 use brain_packet::{
     AgentMessage, AgentTaskContext, BrainTaskContext, ContextRef, ContextRefKind, CoverageStatus, Digest, Finding,
@@ -14,13 +14,14 @@ use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::generated;
 use crate::support::{Fixture, session_id};
 
-fn text() -> impl Strategy<Value = String> {
+pub fn text() -> impl Strategy<Value = String> {
     any::<String>()
 }
 
-fn role() -> impl Strategy<Value = RoleName> {
+pub fn role() -> impl Strategy<Value = RoleName> {
     "[a-z][a-z0-9-]{0,20}x".prop_map(|name| RoleName::new(name).unwrap())
 }
 
@@ -40,7 +41,7 @@ fn phase() -> impl Strategy<Value = Phase> {
     prop_oneof![Just(Phase::Planning), Just(Phase::Support), Just(Phase::Primary), Just(Phase::Review)]
 }
 
-fn status() -> impl Strategy<Value = TaskStatus> {
+pub fn status() -> impl Strategy<Value = TaskStatus> {
     prop_oneof![
         Just(TaskStatus::Pending),
         Just(TaskStatus::Running),
@@ -61,7 +62,7 @@ fn reference() -> impl Strategy<Value = ContextRef> {
     (kind, uri, option::of(text())).prop_map(|(kind, uri, label)| ContextRef { kind, uri, label })
 }
 
-fn json() -> impl Strategy<Value = Value> {
+pub fn json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -78,7 +79,7 @@ fn json() -> impl Strategy<Value = Value> {
     })
 }
 
-fn finding() -> impl Strategy<Value = Finding> {
+pub fn finding() -> impl Strategy<Value = Finding> {
     let severity = prop_oneof![Just(Severity::Low), Just(Severity::Medium), Just(Severity::High)];
     (severity, option::of(text()), text(), option::of(text()), option::of(1u32..), option::of(text())).prop_map(
         |(severity, rule, issue, file, line, evidence)| Finding {
@@ -123,7 +124,7 @@ fn handoff() -> impl Strategy<Value = HandoffPacket> {
     )
 }
 
-fn result() -> impl Strategy<Value = WorkerResult> {
+pub fn result() -> impl Strategy<Value = WorkerResult> {
     let parts = (handoff(), status(), text(), vec(reference(), 0..3), vec(text(), 0..3), vec(finding(), 0..3));
     (parts, option::of(review()), option::of(0.0..=100.0)).prop_map(
         |((handoff, status, summary, artifacts, texts, findings), review, percent)| {
@@ -152,7 +153,7 @@ fn message() -> impl Strategy<Value = AgentMessage> {
     ]
 }
 
-fn todo() -> impl Strategy<Value = TodoItem> {
+pub fn todo() -> impl Strategy<Value = TodoItem> {
     (text(), text(), role(), status(), option::of(text()), option::of(text()))
         .prop_map(|(id, title, role, status, reason, summary)| TodoItem { id, title, role, status, reason, summary })
 }
@@ -173,15 +174,18 @@ fn direction() -> impl Strategy<Value = ApplyDirection> {
     prop_oneof![Just(ApplyDirection::Apply), Just(ApplyDirection::Undo)]
 }
 
-fn record() -> impl Strategy<Value = Record> {
+pub fn record() -> impl Strategy<Value = Record> {
     let dependency = (text(), text(), option::of(text()))
         .prop_map(|(from_todo_id, to_todo_id, reason)| TodoDependency { from_todo_id, to_todo_id, reason });
     prop_oneof![
-        (text(), option::of(plan()), option::of(text())).prop_map(|(prompt, plan, root)| Record::RunStart {
-            prompt,
+        (text(), option::of(plan()), option::of(text())).prop_map(|(prompt, plan, root)| Record::RunStart(RunStart {
             plan,
-            project_support: root.map(|root| ProjectSupport { root }),
-        }),
+            project_support: root.map(ProjectSupport::at),
+            ..RunStart::new(prompt)
+        })),
+        generated::run_edges(),
+        generated::event(),
+        generated::event(),
         (text(), vec(task_id(), 0..3), vec(reference(), 0..3)).prop_map(|(goal, children, refs)| {
             let mut context = BrainTaskContext::new(parent(), goal);
             context.child_context_ids = children;
@@ -204,19 +208,34 @@ fn record() -> impl Strategy<Value = Record> {
         (phase(), role(), message()).prop_map(|(phase, worker, message)| Record::AgentMessage {
             phase,
             worker,
-            message
+            message,
+            attempt: None
         }),
         (phase(), role(), text(), handoff_id(), task_id()).prop_map(|(phase, worker, goal, handoff_id, task_id)| {
-            Record::WorkerStart { phase, worker, goal, handoff_id, task_id }
+            Record::WorkerStart {
+                phase,
+                worker,
+                agent_session_id: Some(goal.clone()),
+                model: AuditSummary::of(&Value::from(goal.clone())),
+                goal,
+                handoff_id: Some(handoff_id),
+                task_id: Some(task_id),
+                attempt: Some(2),
+            }
         }),
-        (phase(), role(), result(), json()).prop_map(|(phase, worker, result, receipt)| Record::WorkerEnd {
-            phase,
-            worker,
-            result,
-            receipt
+        (phase(), role(), option::of(result()), json()).prop_map(|(phase, worker, result, receipt)| {
+            Record::WorkerEnd { phase, worker, result, receipt, attempt: None }
         }),
         (phase(), role(), option::of(handoff_id()), option::of(text()), text()).prop_map(
-            |(phase, worker, handoff_id, code, error)| Record::WorkerError { phase, worker, handoff_id, code, error }
+            |(phase, worker, handoff_id, code, error)| Record::WorkerError {
+                phase,
+                worker,
+                will_fallback: code.is_some(),
+                attempt: Some(1),
+                handoff_id,
+                code,
+                error
+            }
         ),
         (phase(), role(), handoff_id(), json()).prop_map(|(phase, worker, handoff_id, receipt)| Record::RoleReceipt {
             phase,
@@ -236,17 +255,19 @@ fn record() -> impl Strategy<Value = Record> {
                 folders
             }
         ),
-        (role(), direction(), text(), digest(), digest(), any::<u64>(), text()).prop_map(
-            |(worker, direction, intent_id, set, plan, files, root)| Record::ApplyIntent {
-                worker,
-                direction,
-                intent_id,
-                set,
-                plan,
-                files,
-                root
-            }
-        ),
+        (
+            role(),
+            direction(),
+            text(),
+            [digest(), digest()],
+            any::<u64>(),
+            text(),
+            option::of(any::<(u64, u64)>()),
+            option::of(digest())
+        )
+            .prop_map(|(worker, direction, intent_id, [set, plan], files, root, root_file, proposal)| {
+                Record::ApplyIntent { worker, direction, intent_id, set, plan, files, root, root_file, proposal }
+            }),
         (role(), direction(), text()).prop_map(|(worker, direction, intent_id)| Record::ApplyCommit {
             worker,
             direction,
@@ -262,9 +283,14 @@ fn record() -> impl Strategy<Value = Record> {
                 recovered
             }
         ),
-        json().prop_map(|final_report| Record::FinalReport { final_report }),
-        text().prop_map(|summary| Record::RunEnd { summary }),
-        (option::of(text()), text()).prop_map(|(code, error)| Record::RunError { code, error }),
+        json().prop_map(|final_report| Record::FinalReport { final_report, attempt: None }),
+        text().prop_map(|summary| Record::RunEnd(RunEnd::new(summary))),
+        (option::of(text()), text(), any::<bool>()).prop_map(|(code, error, will_fallback)| Record::RunError {
+            code,
+            error,
+            attempt: will_fallback.then_some(1),
+            will_fallback
+        }),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! What the journal alone tells of a session.
 
 use brain_journal::{
-    ErrorStory, FindingCounts, MAX_STORY_ITEMS, Phase, Record, SessionStatus, SessionStory, Skipped, TodoDependency,
-    TodoItem, read,
+    AuditSummary, ErrorStory, FindingCounts, MAX_STORY_ITEMS, Phase, Record, SessionStatus, SessionStory, Skipped,
+    TodoDependency, TodoItem, read,
 };
 use brain_packet::{
     AgentMessage, BrainTaskContext, ContextRef, ContextRefKind, HandoffId, MessageId, Severity, TaskId, TaskStatus,
@@ -33,11 +33,14 @@ fn handed(name: &str, goal: &str) -> [Record; 2] {
         phase: Phase::Support,
         worker: role(name),
         goal: goal.into(),
-        handoff_id: packet.id.clone(),
-        task_id: packet.task.id.clone(),
+        handoff_id: Some(packet.id.clone()),
+        task_id: Some(packet.task.id.clone()),
+        model: AuditSummary::default(),
+        agent_session_id: None,
+        attempt: None,
     };
     let message = AgentMessage::handoff(MessageId::new(format!("m-{name}")).unwrap(), packet);
-    [Record::AgentMessage { phase: Phase::Support, worker: role(name), message }, start]
+    [Record::AgentMessage { phase: Phase::Support, worker: role(name), message, attempt: None }, start]
 }
 
 fn worker_error(name: &str, handoff: Option<HandoffId>) -> Record {
@@ -47,6 +50,8 @@ fn worker_error(name: &str, handoff: Option<HandoffId>) -> Record {
         handoff_id: handoff,
         code: Some("sandbox.deadline".into()),
         error: "it ran for more than 60000 ms".into(),
+        attempt: None,
+        will_fallback: false,
     }
 }
 
@@ -97,7 +102,7 @@ fn a_whole_run_is_told_from_its_records() {
         vec![todo("t1", "librarian", TaskStatus::Failed), todo("t4", "review", TaskStatus::Blocked)],
         None,
     ));
-    records.push(Record::FinalReport { final_report: json!({ "version": 1, "status": "answered" }) });
+    records.push(Record::FinalReport { final_report: json!({ "version": 1, "status": "answered" }), attempt: None });
     records.push(run_end("two keys are committed"));
 
     let story = story(&records);
@@ -200,7 +205,13 @@ fn a_role_that_works_twice_is_told_twice() {
     let again = |number: usize| {
         let mut again = result("review", TaskStatus::Completed, vec![]);
         again.handoff_id = HandoffId::new(format!("h{number}")).unwrap();
-        Record::WorkerEnd { phase: Phase::Review, worker: role("review"), result: again, receipt: Value::Null }
+        Record::WorkerEnd {
+            phase: Phase::Review,
+            worker: role("review"),
+            result: Some(again),
+            receipt: Value::Null,
+            attempt: None,
+        }
     };
     assert_eq!(story(&[run_start("p", "/p"), again(1), again(2), again(2)]).runs[0].workers.len(), 2);
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use brain_journal::{Appended, Journal, Phase, ProjectSupport, Record, RunPlan, SessionPaths, parse_session_id};
+use brain_journal::{
+    Appended, Journal, Phase, ProjectSupport, Record, RunEnd, RunPlan, RunStart, SessionPaths, parse_session_id,
+};
 use brain_packet::{
     AgentTaskContext, ContextRef, ContextRefKind, Finding, HandoffId, HandoffPacket, RoleName, SessionId, Severity,
     TaskId, TaskStatus, WorkerResult,
@@ -20,6 +22,8 @@ impl Fixture {
     pub fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::start(home.path()).unwrap();
+        // Without its header, so that a test finds in the file what it put there.
+        std::fs::write(journal.paths().journal(), b"").unwrap();
         Self { home, journal }
     }
 
@@ -77,8 +81,7 @@ pub fn role(name: &str) -> RoleName {
 }
 
 pub fn run_start(prompt: &str, root: &str) -> Record {
-    Record::RunStart {
-        prompt: prompt.into(),
+    Record::RunStart(RunStart {
         plan: Some(RunPlan {
             primary_role: role("review"),
             workers: Vec::new(),
@@ -86,16 +89,17 @@ pub fn run_start(prompt: &str, root: &str) -> Record {
             reason: "the words of the request".into(),
             source: "heuristic".into(),
         }),
-        project_support: Some(ProjectSupport { root: root.into() }),
-    }
+        project_support: Some(ProjectSupport::at(root)),
+        ..RunStart::new(prompt)
+    })
 }
 
 pub fn run_end(summary: &str) -> Record {
-    Record::RunEnd { summary: summary.into() }
+    Record::RunEnd(RunEnd::new(summary))
 }
 
 pub fn run_error(error: &str) -> Record {
-    Record::RunError { code: Some("run.stopped".into()), error: error.into() }
+    Record::RunError { code: Some("run.stopped".into()), error: error.into(), attempt: None, will_fallback: false }
 }
 
 /// A handoff to `name` with one granted file.
@@ -129,7 +133,8 @@ pub fn worker_end(name: &str, status: TaskStatus, findings: Vec<Finding>) -> Rec
     Record::WorkerEnd {
         phase: Phase::Support,
         worker: role(name),
-        result: result(name, status, findings),
+        result: Some(result(name, status, findings)),
         receipt: json!({ "wallMs": 12, "peakMemoryBytes": 1_048_576 }),
+        attempt: None,
     }
 }

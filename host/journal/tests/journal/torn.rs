@@ -13,6 +13,7 @@ fn last_record() -> Record {
             MessageId::new("m1").unwrap(),
             handoff("librarian", "où est le journal? 日誌 \"\\ \u{1f9e0}\n"),
         ),
+        attempt: None,
     }
 }
 

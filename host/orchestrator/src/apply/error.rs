@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use brain_changes::{ApplyError, ContentsError};
 use brain_journal::JournalError;
+use brain_packet::{RoleName, SessionId};
 
 use super::marker::Mark;
 use crate::proposals::ProposalError;
@@ -47,6 +48,36 @@ pub enum ApplyFault {
         /// The marker that stands for it.
         marker: PathBuf,
     },
+    /// Where the tree was, nothing is.
+    #[error("{} is not there any more", root.display())]
+    #[diagnostic(
+        code("changes.root-gone"),
+        help("if it was moved, put it back to where it was, and the next start goes on with it; if it was deleted for good, remove {}", marker.display())
+    )]
+    RootGone {
+        /// The root of the tree.
+        root: PathBuf,
+        /// The marker that stands for it.
+        marker: PathBuf,
+    },
+    /// It was applied to a folder that is not this one.
+    #[error("{session} {role} is not applied to {}: it was applied to {was}", here.display())]
+    #[diagnostic(
+        code("changes.applied-elsewhere"),
+        help(
+            "nothing was changed; run it in the folder that it was applied to, or name that folder: `brain undo {session} {role} -C DIR`"
+        )
+    )]
+    Elsewhere {
+        /// The session.
+        session: SessionId,
+        /// Whose proposal.
+        role: RoleName,
+        /// The folder that was to be changed.
+        here: PathBuf,
+        /// Where it was applied, and what is there now.
+        was: String,
+    },
     /// The tree is new, and that cannot be written down.
     #[error("the changes are in the project, but that cannot be recorded: {why}")]
     #[diagnostic(
@@ -56,13 +87,6 @@ pub enum ApplyFault {
     NotRecorded {
         /// What failed, in words.
         why: String,
-    },
-    /// The root has a name that is not UTF-8.
-    #[error("the path {} is not UTF-8", root.display())]
-    #[diagnostic(code("changes.root-name"), help("a journal can only name folders whose path is UTF-8: rename it"))]
-    NotText {
-        /// The root of the tree.
-        root: PathBuf,
     },
     /// A file of Brain's own cannot be read or written.
     #[error("{} cannot be used", path.display())]

@@ -4,9 +4,10 @@ use std::io;
 
 use brain_changes::{ChangeSet, Contents, Intent, IntentId, IntentLog, Outcome};
 use brain_journal::{ApplyDirection, Journal, JournalError, Record};
-use brain_packet::RoleName;
+use brain_packet::{Digest, RoleName};
 
 use super::error::ApplyFault;
+use super::marker::Mark;
 use super::outcome;
 
 /// Writes an attempt into a journal. The end is written by [`JournalLog::close`], after the set that undoes the attempt was
@@ -16,12 +17,17 @@ pub(crate) struct JournalLog {
     worker: RoleName,
     direction: ApplyDirection,
     root: String,
+    root_file: Option<(u64, u64)>,
+    /// The proposal that it is about; not needed of an attempt that has begun.
+    proposal: Option<Digest>,
     ended: Option<(String, Outcome)>,
 }
 
 impl JournalLog {
-    pub(crate) fn new(journal: Journal, worker: RoleName, direction: ApplyDirection, root: String) -> Self {
-        Self { journal, worker, direction, root, ended: None }
+    /// The log of an attempt as its marker has it.
+    pub(crate) fn new(journal: Journal, mark: &Mark, proposal: Option<Digest>) -> Self {
+        let Mark { role, direction, root, root_file, .. } = mark.clone();
+        Self { journal, worker: role, direction, root, root_file, proposal, ended: None }
     }
 
     /// Keeps the set that undoes the attempt, and writes the end. Nothing where the attempt did not come to its end, or
@@ -57,6 +63,8 @@ impl IntentLog for JournalLog {
             plan: intent.plan.clone(),
             files: intent.files,
             root: self.root.clone(),
+            root_file: self.root_file,
+            proposal: self.proposal.clone(),
         });
         written.map(drop).map_err(told)
     }

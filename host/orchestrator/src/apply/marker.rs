@@ -3,8 +3,10 @@
 //! It is there while a tree may be half way, and says whose journal tells how far it came. Who applies holds its lock, so
 //! a marker whose lock is free was left by a process that is gone. It gets its name only once it is complete and locked.
 
+use std::ffi::OsString;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -39,14 +41,31 @@ pub struct Mark {
     pub role: RoleName,
     /// Which way.
     pub direction: ApplyDirection,
-    /// The root of the tree, with no links in it.
+    /// The root of the tree, with no links in it; with replacements where it is not UTF-8.
     pub root: String,
+    /// The bytes of the root's path in hex, where they are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_bytes: Option<String>,
     /// Which folder that is, as device and inode: a path may lead elsewhere by the time that an attempt is made good. Absent
     /// in the markers of versions that did not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root_file: Option<(u64, u64)>,
     /// The process that applies.
     pub pid: u32,
+}
+
+impl Mark {
+    /// The root of the tree.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let bytes = self.root_bytes.as_ref().and_then(|bytes| hex::decode(bytes).ok());
+        bytes.map_or_else(|| PathBuf::from(&self.root), |bytes| PathBuf::from(OsString::from_vec(bytes)))
+    }
+
+    /// The bytes of a path, where they cannot be told as text.
+    pub(crate) fn bytes_of(path: &Path) -> Option<String> {
+        path.to_str().is_none().then(|| hex::encode(path.as_os_str().as_bytes()))
+    }
 }
 
 /// Which folder is at `path`, as device and inode.
@@ -70,6 +89,8 @@ pub(crate) enum Taken {
     Busy(Option<Mark>),
     /// An interrupted apply has not been made good.
     Left(PathBuf),
+    /// What is at the marker's place is none.
+    NoMarker(PathBuf, io::Error),
 }
 
 /// What came of looking at a marker.
@@ -92,7 +113,7 @@ pub(crate) fn folder(home: &Path) -> PathBuf {
 pub(crate) fn take(home: &Path, mark: &Mark) -> io::Result<Taken> {
     let folder = folder(home);
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let path = folder.join(Digest::of(mark.root.as_bytes()).as_str());
+    let path = folder.join(Digest::of(mark.path().as_os_str().as_bytes()).as_str());
     for _ in 0..ATTEMPTS {
         let mut file = tempfile::Builder::new().prefix(NEW).tempfile_in(&folder)?;
         match file.as_file().try_lock() {
@@ -109,10 +130,11 @@ pub(crate) fn take(home: &Path, mark: &Mark) -> io::Result<Taken> {
                 File::open(&folder)?.sync_all()?;
                 return Ok(Taken::Ours(Marker { path, _lock: lock }));
             }
-            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => match seize(&path)? {
-                Seized::Ours(..) => return Ok(Taken::Left(path)),
-                Seized::Busy(who) => return Ok(Taken::Busy(who)),
-                Seized::Gone => {}
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => match seize(&path) {
+                Ok(Seized::Ours(..)) => return Ok(Taken::Left(path)),
+                Ok(Seized::Busy(who)) => return Ok(Taken::Busy(who)),
+                Ok(Seized::Gone) => {}
+                Err(error) => return Ok(Taken::NoMarker(path, error)),
             },
             Err(failed) if failed.error.kind() == io::ErrorKind::NotFound => {}
             Err(failed) => return Err(failed.error),
@@ -145,7 +167,7 @@ pub(crate) fn markers(home: &Path) -> io::Result<(Vec<PathBuf>, usize)> {
 /// Holds a marker that was left behind.
 pub(crate) fn seize(path: &Path) -> io::Result<Seized> {
     for _ in 0..ATTEMPTS {
-        let file = match plain_file::open(path) {
+        let file = match plain_file::open_itself(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seized::Gone),
             other => other?,
         };
@@ -181,7 +203,7 @@ fn read(mut file: &File) -> io::Result<Mark> {
 /// Removes what a process left that ended before its marker had a name.
 fn remove_if_stale(path: &Path) {
     let stale = || -> io::Result<bool> {
-        let file = plain_file::open(path)?;
+        let file = plain_file::open_itself(path)?;
         let age = SystemTime::now().duration_since(file.metadata()?.modified()?).unwrap_or_default();
         Ok(age > STALE && file.try_lock().is_ok())
     };
@@ -214,6 +236,7 @@ mod tests {
             role: "editor".parse().unwrap(),
             direction: ApplyDirection::Apply,
             root: root.into(),
+            root_bytes: None,
             root_file: Some((1, 2)),
             pid: 7,
         }
@@ -251,6 +274,25 @@ mod tests {
         assert!(matches!(seize(&path).unwrap(), Seized::Busy(Some(_))));
         held.release().unwrap();
         assert!(matches!(seize(&path).unwrap(), Seized::Gone));
+    }
+
+    #[test]
+    fn a_link_or_a_folder_in_the_place_of_a_marker_is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let path = folder(home.path()).join(Digest::of(b"/a").as_str());
+        std::fs::create_dir(folder(home.path())).unwrap();
+        let elsewhere = home.path().join("elsewhere");
+        std::fs::write(&elsewhere, "mine").unwrap();
+        for to in [&elsewhere, &home.path().join("nowhere")] {
+            std::os::unix::fs::symlink(to, &path).unwrap();
+            assert!(seize(&path).unwrap_err().to_string().contains("a symbolic link"));
+            let taken = take(home.path(), &mark("/a")).unwrap();
+            assert!(matches!(&taken, Taken::NoMarker(at, _) if *at == path), "{taken:?}");
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(take(home.path(), &mark("/a")).unwrap(), Taken::NoMarker(..)));
+        assert_eq!(std::fs::read(&elsewhere).unwrap(), b"mine");
     }
 
     #[test]

@@ -15,18 +15,22 @@ use std::path::Path;
 
 use brain_changes::{
     Applied, ApplyError, ChangeSet, Conflict, Contents, ContentsError, MAX_SET_BYTES, Outcome, Step, apply_watched,
+    is_base,
 };
-use brain_journal::{ApplyDirection, ApplyOutcome, Journal, ProposalState};
+use brain_journal::{ApplyDirection, ApplyOutcome, AttemptStory, Journal, ProposalState, Root};
 use brain_packet::{Digest, RoleName, SessionId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use error::ApplyFault;
-pub use recovery::{Mark, Recovery, recover_interrupted};
+pub use recovery::{Interrupted, Mark, Recovery, interrupted, recover_interrupted};
 
 use crate::proposals::{Proposal, proposal};
 use log::JournalLog;
 use marker::Taken;
+
+/// Places that a note names, of all where a proposal is applied.
+const MAX_PLACES: usize = 8;
 
 /// What came of `brain apply` or `brain undo`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -82,12 +86,12 @@ pub fn apply(
     direction: ApplyDirection,
     dry_run: bool,
 ) -> Result<ApplyReport, ApplyFault> {
-    let Some(root_text) = root.to_str() else { return Err(ApplyFault::NotText { root: root.to_owned() }) };
     let mark = Mark {
         session: wanted.session.clone(),
         role: wanted.role.clone(),
         direction,
-        root: root_text.to_owned(),
+        root: root.to_string_lossy().into_owned(),
+        root_bytes: Mark::bytes_of(root),
         root_file: marker::which(root).ok(),
         pid: std::process::id(),
     };
@@ -96,8 +100,9 @@ pub fn apply(
         Taken::Ours(marker) => marker,
         Taken::Busy(who) => return Err(ApplyFault::busy(root, who)),
         Taken::Left(path) => return Err(ApplyFault::Left { root: root.to_owned(), marker: path }),
+        Taken::NoMarker(path, source) => return Err(ApplyFault::Marker { path, source }),
     };
-    let (done, finished) = under_marker(home, root, root_text, wanted, direction, dry_run);
+    let (done, finished) = under_marker(home, root, &mark, wanted, dry_run);
     // A tree that is half way keeps its marker: the next start makes it good.
     if finished {
         held.release().map_err(state)?;
@@ -109,40 +114,40 @@ pub fn apply(
 fn under_marker(
     home: &Path,
     root: &Path,
-    root_text: &str,
+    mark: &Mark,
     wanted: &Proposal,
-    direction: ApplyDirection,
     dry_run: bool,
 ) -> (Result<ApplyReport, ApplyFault>, bool) {
+    let direction = mark.direction;
     let prepared = || -> Result<Prepared, ApplyFault> {
         // Another process may have applied it since it was looked up.
-        let proposal = proposal(home, &wanted.session, Some(wanted.role.as_str()))?;
-        prepare(proposal, root_text, direction)
+        let proposal = proposal(home, &wanted.session, Some(&wanted.exact_name()))?;
+        prepare(&proposal, root, mark)
     };
     let prepared = match prepared() {
         Ok(prepared) => prepared,
         Err(error) => return (Err(error), true),
     };
-    let report = |outcome, conflicts, notes| {
+    let report = |outcome, conflicts, notes: Vec<String>| {
         let stats = prepared.set.stats();
         ApplyReport {
             session_id: wanted.session.clone(),
             role: wanted.role.clone(),
             direction,
-            root: root_text.to_owned(),
+            root: mark.root.clone(),
             outcome,
             files: stats.files,
             added_lines: stats.added_lines,
             removed_lines: stats.removed_lines,
             conflicts,
-            notes,
+            notes: prepared.notes.iter().cloned().chain(notes).collect(),
         }
     };
     if prepared.already {
         return (Ok(report(ApplyResult::Already, Vec::new(), Vec::new())), true);
     }
     let mut log = match Journal::open(home, &wanted.session) {
-        Ok(journal) => JournalLog::new(journal, wanted.role.clone(), direction, root_text.to_owned()),
+        Ok(journal) => JournalLog::new(journal, mark, Some(wanted.story.digest.clone())),
         Err(error) => return (Err(error.into()), true),
     };
     let contents = &prepared.contents;
@@ -171,13 +176,49 @@ fn under_marker(
             let ended = !whole || log.close(None, contents, false).is_ok();
             let done = match error {
                 ApplyError::Conflict { conflicts, left } => {
-                    Ok(report(ApplyResult::Conflict, conflicts, left.iter().map(|path| left_over(path)).collect()))
+                    let left: Vec<String> = left.iter().map(|path| left_over(path)).collect();
+                    in_the_way(&prepared, root, direction, conflicts).map(|(outcome, conflicts, note)| {
+                        let mut report = report(outcome, conflicts, left);
+                        report.notes = note.into_iter().chain(report.notes).collect();
+                        report
+                    })
                 }
                 error => Err(ApplyFault::Changes(error)),
             };
             (done, whole && ended)
         }
     }
+}
+
+/// What conflicts come to: the tree may be as it was to become, by other means than Brain.
+fn in_the_way(
+    prepared: &Prepared,
+    root: &Path,
+    direction: ApplyDirection,
+    conflicts: Vec<Conflict>,
+) -> Result<(ApplyResult, Vec<Conflict>, Option<String>), ApplyFault> {
+    if is_base(&prepared.back, root)? {
+        let note = match direction {
+            ApplyDirection::Apply => "the change is there, though it was not `brain apply` that brought it",
+            ApplyDirection::Undo => "it had been applied, and was taken back by other means",
+        };
+        return Ok((ApplyResult::Already, Vec::new(), Some(note.to_owned())));
+    }
+    if !prepared.was_applied || direction == ApplyDirection::Undo {
+        return Ok((ApplyResult::Conflict, conflicts, None));
+    }
+    // What is as the apply left it is in nobody's way unless nothing else is.
+    let since: Vec<String> =
+        brain_changes::conflicts(&prepared.back, root)?.into_iter().map(|conflict| conflict.path).collect();
+    let (changed, as_left): (Vec<Conflict>, Vec<Conflict>) =
+        conflicts.into_iter().partition(|conflict| since.contains(&conflict.path));
+    Ok(if changed.is_empty() {
+        let note = "it had been applied, and was taken back only in part by other means: this is still as it left it";
+        (ApplyResult::Conflict, as_left, Some(note.to_owned()))
+    } else {
+        let note = "it had been applied, and this was changed since: it is neither as before it nor as after it";
+        (ApplyResult::Conflict, changed, Some(note.to_owned()))
+    })
 }
 
 /// Whether all that a set brings is there and whole.
@@ -193,26 +234,95 @@ fn left_over(path: &str) -> String {
 /// What to do, and with what.
 struct Prepared {
     set: ChangeSet,
+    /// What would take it back: the tree is as it was to become when it is what this was made from.
+    back: ChangeSet,
     contents: Contents,
     already: bool,
+    was_applied: bool,
+    notes: Vec<String>,
 }
 
-fn prepare(proposal: Proposal, root: &str, direction: ApplyDirection) -> Result<Prepared, ApplyFault> {
+/// Decides what to do. The journal tells what was done; only the tree tells what is there.
+fn prepare(proposal: &Proposal, root: &Path, mark: &Mark) -> Result<Prepared, ApplyFault> {
     let proposed = proposal.change_set()?;
     let contents = Contents::open(proposal.paths.contents())?;
-    let state = proposal.story.state_at(root);
-    let (already, set) = match direction {
-        ApplyDirection::Apply => (state == ProposalState::Applied, proposed),
-        ApplyDirection::Undo => {
-            let undo = proposal.story.applied_at(root).and_then(|attempt| attempt.undo.clone());
-            let set = match undo.filter(|_| state == ProposalState::Applied) {
-                Some(digest) => kept_set(&contents, &digest)?,
-                None => proposed.inverse(),
-            };
-            (state != ProposalState::Applied, set)
+    // What cannot be swept is in nobody's way.
+    let _ = Contents::sweep(contents.folder());
+    let here = Root { path: &mark.root, file: mark.root_file };
+    let was_applied = proposal.story.state_at(here) == ProposalState::Applied;
+    let kept = proposal.story.applied_at(here).filter(|_| was_applied).and_then(|attempt| attempt.undo.as_ref());
+    if mark.direction == ApplyDirection::Apply {
+        // That an undo has lost what it needs is no reason not to apply.
+        let back = kept.and_then(|digest| kept_set(&contents, digest).ok()).unwrap_or_else(|| proposed.inverse());
+        let already = was_applied && is_base(&back, root)?;
+        let again = was_applied && !already && brain_changes::conflicts(&proposed, root)?.is_empty();
+        let notes = again.then(|| "it had been applied before, and was taken back by other means".to_owned());
+        return Ok(Prepared {
+            set: proposed,
+            back,
+            contents,
+            already,
+            was_applied,
+            notes: notes.into_iter().collect(),
+        });
+    }
+    if was_applied {
+        let set = kept.map_or_else(|| Ok(proposed.inverse()), |digest| kept_set(&contents, digest))?;
+        let back = set.inverse();
+        return Ok(Prepared { set, back, contents, already: false, was_applied, notes: Vec::new() });
+    }
+    undo_of_elsewhere(proposal, proposed, contents, root)
+}
+
+/// What to undo where nothing was applied, as the journal has it: the folder may be one that was applied to and then moved to another
+/// file system or restored, which its content tells.
+fn undo_of_elsewhere(
+    proposal: &Proposal,
+    proposed: ChangeSet,
+    contents: Contents,
+    root: &Path,
+) -> Result<Prepared, ApplyFault> {
+    let applied = proposal.story.applied();
+    let (lost, stands): (Vec<_>, Vec<_>) =
+        applied.into_iter().map(|attempt| (attempt, whereabouts(attempt))).partition(|(_, now)| now.is_some());
+    for (attempt, now) in &lost {
+        let set = match &attempt.undo {
+            Some(digest) => kept_set(&contents, digest)?,
+            None => proposed.inverse(),
+        };
+        if is_base(&set, root)? {
+            let back = set.inverse();
+            let now = now.unwrap_or_default();
+            let notes = vec![format!("it was applied to {}, {now}: this folder is as that one was left", attempt.root)];
+            return Ok(Prepared { set, back, contents, already: false, was_applied: false, notes });
         }
-    };
-    Ok(Prepared { set, contents, already })
+    }
+    if let Some((attempt, now)) = lost.first() {
+        return Err(ApplyFault::Elsewhere {
+            session: proposal.session.clone(),
+            role: proposal.role.clone(),
+            here: root.to_owned(),
+            was: brain_packet::terminal_line(&format!("{}, {}", attempt.root, now.unwrap_or_default())).into(),
+        });
+    }
+    let notes =
+        stands.iter().take(MAX_PLACES).map(|(attempt, _)| format!("it is applied to {}", attempt.root)).collect();
+    let (set, back) = (proposed.inverse(), proposed);
+    Ok(Prepared { set, back, contents, already: true, was_applied: false, notes })
+}
+
+/// What became of the folder that an attempt was in, in words; none where it is as it was.
+fn whereabouts(attempt: &AttemptStory) -> Option<&'static str> {
+    if attempt.root.contains(char::REPLACEMENT_CHARACTER) {
+        // Its path is not text, so that the journal does not have it.
+        return None;
+    }
+    match (marker::which(Path::new(&attempt.root)), attempt.root_file) {
+        (Err(error), _) if error.kind() == io::ErrorKind::NotFound => Some("where nothing is any more"),
+        // As in [`AttemptStory::is_at`]: the device may have got another number.
+        (Ok((_, is)), Some((_, was))) if is != was => Some("where another folder is now"),
+        _ => None,
+    }
 }
 
 /// A set that was kept among the contents.

@@ -1,5 +1,6 @@
 //! Making good what an earlier start left half done.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,38 @@ pub struct Recovery {
     pub outcome: Result<Option<ApplyOutcome>, ApplyFault>,
     /// What to know of the tree as it is now.
     pub notes: Vec<String>,
+    /// The marker that stays while the attempt is not made good; absent where none does.
+    pub marker: Option<PathBuf>,
+}
+
+/// An attempt that was interrupted and stands there still.
+#[derive(Debug)]
+pub struct Interrupted {
+    /// Its marker. As long as it is there, each start tries to make the attempt good, and the tree takes no other change.
+    pub marker: PathBuf,
+    /// Which attempt, or why its marker does not tell.
+    pub of: io::Result<Mark>,
+    /// Whether anything is at the path of its tree.
+    pub root_is_there: bool,
+}
+
+/// The interrupted attempts below `home` as they stand, and how many more markers were not looked at. Changes nothing; one that a
+/// process is at work on is not among them.
+///
+/// # Errors
+/// The folder of the markers cannot be listed.
+pub fn interrupted(home: &Path) -> io::Result<(Vec<Interrupted>, usize)> {
+    let (markers, more) = marker::markers(home)?;
+    let looked = |marker: PathBuf| {
+        let of = match marker::seize(&marker) {
+            Ok(Seized::Busy(_) | Seized::Gone) => return None,
+            Ok(Seized::Ours(_, mark)) => mark,
+            Err(error) => Err(error),
+        };
+        let root_is_there = of.as_ref().is_ok_and(|mark| mark.path().exists());
+        Some(Interrupted { marker, of, root_is_there })
+    };
+    Ok((markers.into_iter().filter_map(looked).collect(), more))
 }
 
 /// Finishes or takes back every attempt below `home` whose process is gone. Nearly always there is none, and this is one look
@@ -32,6 +65,7 @@ pub fn recover_interrupted(home: &Path) -> Vec<Recovery> {
         of: None,
         outcome: Err(ApplyFault::State { path, source }),
         notes: Vec::new(),
+        marker: None,
     };
     let (markers, more) = match marker::markers(home) {
         Ok(found) => found,
@@ -44,13 +78,9 @@ pub fn recover_interrupted(home: &Path) -> Vec<Recovery> {
             Ok(Seized::Busy(_) | Seized::Gone) => {}
             Ok(Seized::Ours(held, Ok(mark))) => recoveries.push(make_good(home, held, mark)),
             Ok(Seized::Ours(_, Err(source))) => {
-                recoveries.push(Recovery {
-                    of: None,
-                    outcome: Err(ApplyFault::Marker { path, source }),
-                    notes: Vec::new(),
-                });
+                recoveries.push(no_marker(path, source));
             }
-            Err(source) => recoveries.push(failed(path, source)),
+            Err(source) => recoveries.push(no_marker(path, source)),
         }
     }
     if more > 0
@@ -61,14 +91,21 @@ pub fn recover_interrupted(home: &Path) -> Vec<Recovery> {
     recoveries
 }
 
+fn no_marker(path: PathBuf, source: io::Error) -> Recovery {
+    let marker = Some(path.clone());
+    Recovery { of: None, outcome: Err(ApplyFault::Marker { path, source }), notes: Vec::new(), marker }
+}
+
 fn make_good(home: &Path, held: Marker, mark: Mark) -> Recovery {
     let mut notes = Vec::new();
+    let marker = held.path().to_owned();
     let outcome = ended(home, &held, &mark, &mut notes).and_then(|outcome| {
         let path = held.path().to_owned();
         held.release().map_err(|source| ApplyFault::State { path, source })?;
         Ok(outcome)
     });
-    Recovery { of: Some(mark), outcome, notes }
+    let marker = outcome.is_err().then_some(marker);
+    Recovery { of: Some(mark), outcome, notes, marker }
 }
 
 /// How the attempt ends; none when the journal does not tell of one that has not.
@@ -79,13 +116,16 @@ fn ended(home: &Path, held: &Marker, mark: &Mark, notes: &mut Vec<String>) -> Re
         Attempt::Ended(outcome) => return Ok(Some(outcome)),
         Attempt::Open(intent, reached) => (intent, reached),
     };
-    if mark.root_file.is_some_and(|was| marker::which(Path::new(&mark.root)).is_ok_and(|is| is != was)) {
-        return Err(ApplyFault::RootMoved { root: (&mark.root).into(), marker: held.path().to_owned() });
+    let (root, marker) = (mark.path(), held.path().to_owned());
+    match marker::which(&root) {
+        Ok(is) if mark.root_file.is_some_and(|was| is != was) => return Err(ApplyFault::RootMoved { root, marker }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ApplyFault::RootGone { root, marker }),
+        _ => {}
     }
     let contents = Contents::open(SessionPaths::new(home, &mark.session)?.contents())?;
     let journal = Journal::open(home, &mark.session)?;
-    let mut log = JournalLog::new(journal, mark.role.clone(), mark.direction, mark.root.clone());
-    let recovered = recover(&intent, reached, Path::new(&mark.root), &contents, &mut log)?;
+    let mut log = JournalLog::new(journal, mark, None);
+    let recovered = recover(&intent, reached, &mark.path(), &contents, &mut log)?;
     log.close(Some(&recovered.undo), &contents, true)?;
     notes.extend(recovered.kept.iter().map(|c| format!("{} was changed meanwhile: it was left as it is", c.path)));
     notes.extend(recovered.folders_left.iter().map(|path| format!("{path}/ was not removed: something else is in it")));
@@ -150,7 +190,6 @@ fn last_attempt(home: &Path, held: &Marker, mark: &Mark) -> Result<Attempt, Appl
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
     use std::fs;
-    use std::io;
 
     use brain_changes::{ApplyError, Builder, Side, Step, apply_watched};
     use brain_journal::ApplyDirection;
@@ -181,11 +220,12 @@ mod tests {
             role: "editor".parse().unwrap(),
             direction: ApplyDirection::Apply,
             root: root.to_str().unwrap().into(),
+            root_bytes: None,
             root_file: Some(marker::which(&root).unwrap()),
             pid: 7,
         };
         let held = marker::take(&home, &mark).unwrap();
-        let mut log = JournalLog::new(journal, mark.role.clone(), mark.direction, mark.root.clone());
+        let mut log = JournalLog::new(journal, &mark, None);
         let mut fails = |step: Step<'_>| match step {
             Step::Place(_) => Err(io::Error::other("the power goes")),
             _ => Ok(()),

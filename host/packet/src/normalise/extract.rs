@@ -5,12 +5,13 @@ use serde_json::{Map, Value};
 const FENCE: &str = "```";
 const FENCE_TAG: &str = "json";
 
-/// Finds the object. In this order: the whole reply, the content of a fence (tagged `json` or not), and, when there is
+/// Finds the object in what a model replied. In this order: the whole reply, the content of a fence (tagged `json` or not), and, when there is
 /// no fence, what stands between the first `{` and the last `}`.
 ///
 /// Only an object counts. A fence of another language, two objects, or a brace in the prose after one give `None`: the
 /// reply is then plain text, which is always safe.
-pub(super) fn object(reply: &str) -> Option<Map<String, Value>> {
+#[must_use]
+pub fn object(reply: &str) -> Option<Map<String, Value>> {
     if let Some(object) = parse(reply) {
         return Some(object);
     }

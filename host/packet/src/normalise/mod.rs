@@ -25,6 +25,7 @@ mod reply;
 mod review;
 mod text;
 
+pub use extract::object as json_object;
 pub use reply::Reply;
 pub use text::reply_text;
 

@@ -19,10 +19,10 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use brain_role::Severity;
 
-use crate::issue::{Evidence, Issue};
 use crate::language::Language;
 use crate::limits::MAX_RAW_PER_FILE;
 use crate::source::{Source, is_name};
+use file_findings::{Evidence, Issue};
 
 /// A word that may be dangerous, and who decides.
 pub(crate) struct Rule {
@@ -283,7 +283,7 @@ pub(crate) fn find(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32) -> (Vec<
                     line,
                     text: rule.text.to_owned(),
                     evidence,
-                    fix: rule.fix,
+                    fix: rule.fix.into(),
                 });
             }
         }

@@ -3,10 +3,10 @@
 use brain_role::Severity;
 use brain_role::Severity::{High, Low, Medium};
 
-use crate::issue::{Evidence, Issue};
 use crate::language::Language;
 use crate::limits::MAX_RAW_PER_FILE;
 use crate::source::{Literal, Source};
+use file_findings::{Evidence, Issue};
 
 /// Adds every literal that is SQL and has a value put into it.
 pub(super) fn find(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32, issues: &mut Vec<Issue>) {
@@ -27,7 +27,8 @@ pub(super) fn find(source: &Source<'_>, line_of: &dyn Fn(usize) -> u32, issues: 
             line: line_of(at),
             text: "puts a value into the text of an SQL statement".to_owned(),
             evidence: Evidence::Bytes(source.line_around(at)),
-            fix: "Give the value as a parameter (?, $1, :name); choose names of tables and columns from a fixed list.",
+            fix: "Give the value as a parameter (?, $1, :name); choose names of tables and columns from a fixed list."
+                .into(),
         });
     }
 }
