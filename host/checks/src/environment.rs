@@ -65,7 +65,7 @@ impl Environment {
     /// the copy, and Python finds the copy's modules before those that a virtual environment leads to.
     #[must_use]
     pub(crate) fn of_check(self, check: &Check, scratch: &Scratch) -> Self {
-        let folder = scratch.root().join(&check.folder);
+        let folder = scratch.folder(&check.folder);
         let above = scratch.root().parent().unwrap_or(scratch.root());
         let mut environment = self
             .with("CARGO_TARGET_DIR", scratch.cargo_target())

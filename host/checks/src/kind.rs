@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use brain_changes::ChangeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -280,6 +281,11 @@ impl fmt::Display for ReviewMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
+}
+
+/// The paths that a change is about: of each file the one that it has afterwards, and the one that it had, should it be another.
+pub fn changed_paths(set: &ChangeSet) -> impl Iterator<Item = &str> + Clone {
+    set.changes.iter().flat_map(|change| std::iter::once(change.path.as_str()).chain(change.from.as_deref()))
 }
 
 /// A path of a change, taken apart.

@@ -10,7 +10,9 @@
 //!
 //! ```
 //! use brain_changes::{Builder, Contents, Side};
-//! use brain_checks::{ChecksConfig, Environment, PatchKind, Scratch, ScratchLimits, detect, run_all, select};
+//! use brain_checks::{
+//!     ChecksConfig, Environment, PatchKind, Scratch, ScratchLimits, changed_paths, detect, run_all, select,
+//! };
 //!
 //! let place = tempfile::tempdir()?;
 //! let (project, contents) = (place.path().join("project"), Contents::open(place.path().join("contents"))?);
@@ -23,9 +25,8 @@
 //! let (cache, stop) = (place.path().join("cache"), || false);
 //! let scratch =
 //!     Scratch::new(&project, &cache, &set, &contents, &Default::default(), &ScratchLimits::default(), &stop)?;
-//! let paths = || set.changes.iter().map(|change| change.path.as_str());
-//! let config = ChecksConfig::default();
-//! let plan = select(PatchKind::of(paths()), &config, &detect(scratch.root(), paths()));
+//! let (config, paths) = (ChecksConfig::default(), changed_paths(&set));
+//! let plan = select(PatchKind::of(paths.clone()), &config, &detect(scratch.root(), paths));
 //! assert_eq!(plan.checks[0].command_line(), "make test");
 //! let summary = run_all(&plan, &scratch, &Environment::of_operator(), &config.limits(), &mut |_| {}, &stop)?;
 //! assert_eq!(summary.results.len(), 1);
@@ -49,7 +50,7 @@ pub use config::{ChecksConfig, ChecksTable, KindPolicy, ReviewPolicy, Strategy};
 pub use detect::{Check, Detected, Part, Tool, detect};
 pub use environment::Environment;
 pub use error::{Cancelled, ScratchError};
-pub use kind::{PatchKind, ReviewMode, RiskTier};
+pub use kind::{PatchKind, ReviewMode, RiskTier, changed_paths};
 pub use run::{RunLimits, run};
 pub use scratch::{Scratch, ScratchLimits, sweep};
 pub use select::{CheckPlan, MAX_CHECKS, SkippedCheck, select};

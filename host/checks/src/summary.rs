@@ -166,7 +166,7 @@ pub fn run_all(
         each(check);
         let limits = RunLimits { timeout: limits.timeout.min(left), ..*limits };
         let environment = environment.clone().of_check(check, scratch);
-        results.push(run(check, &scratch.root().join(&check.folder), &environment, &limits, stop)?);
+        results.push(run(check, &scratch.folder(&check.folder), &environment, &limits, stop)?);
     }
     let mut summary = CheckSummary::of(plan, results);
     summary.notes.extend(scratch.notes());

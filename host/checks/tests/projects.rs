@@ -6,7 +6,11 @@ mod common;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use brain_checks::{CheckStatus, CheckSummary, ChecksConfig, Detected, PatchKind, RunLimits, run_all, select};
+use brain_changes::{Builder, Side};
+use brain_checks::{
+    Check, CheckStatus, CheckSummary, ChecksConfig, Detected, PatchKind, RunLimits, Tool, changed_paths, run_all,
+    select,
+};
 use common::{LIMITS, Project, environment, has, kind, shell};
 
 const LIB: &str = "/// Twice.\npub fn twice(n: u32) -> u32 {\n    n * 2\n}\n";
@@ -58,6 +62,17 @@ fn a_change_of_documents_needs_no_checks_and_one_of_tests_needs_tests() {
     assert_eq!(summary.reason.as_deref(), Some("docs-only changes need no checks"));
     let summary = project.check(&project.change(&[("tests/two.rs", Some(&TEST.replace("2)", "5)")))]), "");
     assert_eq!(statuses(&summary), [("cargo test", CheckStatus::Failed)]);
+}
+
+#[test]
+fn a_file_that_is_renamed_counts_by_both_of_its_names() {
+    let project = Project::new(&[("src/auth.rs", "a\n")]);
+    let mut builder = Builder::new(&project.contents);
+    let side = || Side::new(0o644, &b"a\n"[..]);
+    builder.renamed("src/auth.rs", "README.md", side(), side()).unwrap();
+    let set = builder.finish().unwrap();
+    assert_eq!(changed_paths(&set).collect::<Vec<_>>(), ["README.md", "src/auth.rs"]);
+    assert_eq!(kind(&set), PatchKind::AuthRisk);
 }
 
 #[test]
@@ -148,7 +163,7 @@ fn a_check_builds_in_a_folder_of_brains_and_knows_no_repository_above_the_copy()
     let detected = Detected { checks: vec![script.clone()], ..Detected::default() };
     let plan = select(kind(&set), &ChecksConfig::default(), &detected);
     let mut told = Vec::new();
-    let mut each = |check: &brain_checks::Check| told.push(check.command_line());
+    let mut each = |check: &Check| told.push(check.command_line());
     let summary = run_all(&plan, &scratch, &environment(), &LIMITS, &mut each, &|| false).unwrap();
     let place = scratch.root().parent().unwrap();
     let expected = format!("{}:{}:1\n", scratch.cargo_target().display(), place.display());
@@ -158,10 +173,23 @@ fn a_check_builds_in_a_folder_of_brains_and_knows_no_repository_above_the_copy()
 
     // What there is no time for has failed, and did not run.
     let limits = RunLimits { total: Duration::ZERO, ..LIMITS };
-    let mut each = |check: &brain_checks::Check| panic!("{}", check.name);
+    let mut each = |check: &Check| panic!("{}", check.name);
     let summary = run_all(&plan, &scratch, &environment(), &limits, &mut each, &|| false).unwrap();
     assert_eq!(statuses(&summary), [("script", CheckStatus::Failed)]);
     assert!(summary.results[0].stderr.starts_with("not run"), "{summary:#?}");
+}
+
+#[test]
+fn python_finds_the_modules_of_the_copy_before_those_that_are_installed() {
+    let project = Project::new(&[("src/app/__init__.py", "")]);
+    let set = project.change(&[("src/app/new.py", Some("x = 1\n"))]);
+    let check = Check { tool: Tool::Python, ..shell("echo $PYTHONPATH $PYTHONDONTWRITEBYTECODE") };
+    let plan = select(kind(&set), &ChecksConfig::default(), &Detected { checks: vec![check], ..Detected::default() });
+    let scratch = project.scratch(&set);
+    let environment = environment().with("PYTHONPATH", "/outer");
+    let summary = run_all(&plan, &scratch, &environment, &LIMITS, &mut |_| {}, &|| false).unwrap();
+    let root = scratch.root().display();
+    assert_eq!(summary.results[0].stdout, format!("{root}/src:{root}:/outer 1\n"));
 }
 
 #[test]

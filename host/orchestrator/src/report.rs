@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::proposals::ProposedChanges;
 
 /// Version of the report's form. It changes when a reader of an older one would misread it.
-pub const REPORT_VERSION: u32 = 1;
+pub const REPORT_VERSION: u32 = 2;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// Version of this form: 1.
+    /// Version of this form: 2.
     pub version: u32,
     /// How the run came out.
     pub status: RunStatus,

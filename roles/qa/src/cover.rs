@@ -300,11 +300,11 @@ impl<'a> Names<'a> {
                 // The name of a module is a word like others unless it is written as a path.
                 let bytes = text.as_bytes();
                 let as_path = || {
-                    let before = at.checked_sub(1).and_then(|before| bytes.get(before));
-                    let after = bytes.get(at + word.len());
+                    let before = bytes.get(..at).unwrap_or_default();
+                    let after = bytes.get(at + word.len()..).unwrap_or_default();
                     match family {
-                        "Rust" | "C" | "PHP" | "Ruby" => before == Some(&b':') || after == Some(&b':'),
-                        _ => after == Some(&b'.') && before != Some(&b'.'),
+                        "Rust" | "C" | "PHP" | "Ruby" => before.ends_with(b"::") || after.starts_with(b"::"),
+                        _ => after.starts_with(b".") && !before.ends_with(b"."),
                     }
                 };
                 if let Some(known) = context.get(word)

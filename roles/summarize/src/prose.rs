@@ -134,7 +134,8 @@ impl<F: Fn(&[String]) -> Lines> Reader<F> {
         let (skip, ticked) = item(trimmed);
         let content = masked(indent + skip);
         let joined = (self.lines)(&self.headings()) == Lines::Joined;
-        let begins = skip > 0 && mark != '>';
+        // A quotation goes on from line to line; a list inside of one does not.
+        let begins = is_item(trimmed.trim_start_matches(['>', ' ', '\t']));
         match &mut self.open {
             Some(open) if joined && !begins => {
                 let wide = |c: Option<char>| c.is_some_and(is_unspaced);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::limits::{MAX_ASKED, MAX_FOUND, MAX_NEXT, MAX_OPEN, MAX_SAME};
 use crate::mark::{self, Part};
 use crate::source::Sentence;
-use crate::terms::{likeness, terms};
+use crate::terms::{is_unspaced, likeness, terms};
 
 /// From this likeness on, two sentences say the same.
 const SAME: f64 = 0.62;
@@ -80,7 +80,11 @@ impl Ranking {
             let quoted = self.parts.entry(part).or_default();
             // A line of one word says nothing without what stands around it.
             let words = sentence.text.split_whitespace().count() >= 3;
-            let says = own.len() >= 2 || words || part == Part::Asked || sentence.weight >= 0.8;
+            let words = words && prose_words(&sentence.text) > 0;
+            let says = (own.len() >= 2 && prose_words(&sentence.text) > 0)
+                || words
+                || part == Part::Asked
+                || sentence.weight >= 0.8;
             if says && quoted.len() < most(part) {
                 quoted.push(Quoted { sentence: at, also: Vec::new() });
             } else {
@@ -110,6 +114,19 @@ impl Ranking {
         }
         false
     }
+}
+
+/// Words of prose, as far as they matter: runs of letters, and more than enough where words are not spaced.
+fn prose_words(text: &str) -> usize {
+    const ENOUGH: usize = 3;
+    if text.chars().filter(|c| is_unspaced(*c)).count() >= ENOUGH {
+        return ENOUGH;
+    }
+    let plain = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '`' | '-' | '/'));
+        !word.is_empty() && word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’'))
+    };
+    text.split_whitespace().filter(plain).take(ENOUGH).count()
 }
 
 /// Position, what most speak about, what was asked for, and words that mark a decision.
@@ -147,8 +164,10 @@ fn weights(sentences: &[Sentence], all: &[BTreeSet<String>], request: &BTreeSet<
             let opens = if sentence.text.ends_with([':', '：']) { 0.9 } else { 0.0 };
             // A pointer to another page says what is there, not what is so.
             let points = if sentence.text.starts_with(['[', '<']) { 0.4 } else { 0.0 };
+            // A line of names and paths is a detail of what stands around it.
+            let bare = if prose_words(&sentence.text) < 3 { 0.7 } else { 0.0 };
             let leads = if sentence.leads { 0.3 } else { 0.0 };
-            leads - points + topic + 1.5 * wish + 0.8 * position + decided + sentence.weight - awkward - opens
+            leads - points - bare + topic + 1.5 * wish + 0.8 * position + decided + sentence.weight - awkward - opens
         })
         .collect()
 }

@@ -370,7 +370,7 @@ fn speaker(heading: &str) -> Option<&str> {
 /// The section of a session's snapshot that has one item for each record.
 const RECORDS: &str = "Records";
 /// What a detail of a list weighs less than what it belongs to.
-const DETAIL: f64 = 0.6;
+const DETAIL: f64 = 0.8;
 
 /// One record of a session's snapshot, as its first line has it.
 struct Record {

@@ -71,7 +71,7 @@ fn a_role_is_inspected_with_what_it_asks_and_what_is_in_force() {
     assert!(row.contains("9 s") && row.contains("2 s"), "{row}");
 
     let none = brain.run(&["role", "inspect", "librarin"]).ended(2);
-    assert!(none.error("role.not-found").contains("librarian, review, security"), "{none}");
+    assert!(none.error("role.not-found").contains("librarian, qa, review, security"), "{none}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn an_empty_or_blank_request_is_refused() {
 fn a_vague_request_is_asked_back_before_any_role_runs() {
     let brain = calm();
     let ran = brain.run(&["run", "please fix this"]).ended(2);
-    assert!(ran.out.contains("What should be looked at") && ran.out.contains("1. ask where something is"), "{ran}");
+    assert!(ran.out.contains("What should be looked at") && ran.out.contains("1. Map the code first: "), "{ran}");
     let report = brain.run(&["run", "improve it", "--json"]).ended(2).json();
     assert_eq!(report["status"], "needs_clarification");
     assert_eq!(report["workers"], json!([]));

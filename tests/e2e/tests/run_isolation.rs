@@ -171,15 +171,15 @@ fn who_waits_for_a_role_that_failed_is_blocked_and_the_others_go_on() {
 }
 
 #[test]
-fn roles_that_wait_for_each_other_are_blocked_and_the_run_ends() {
+fn roles_that_wait_for_each_other_are_found_while_planning_and_named() {
     let brain = Brain::in_project(&[]);
     brain.misbehaving("alpha", "list", "");
     brain.misbehaving("beta", "list", "after = [\"gamma\"]\n");
     brain.misbehaving("gamma", "list", "after = [\"beta\"]\n");
-    let report = brain.run(&["run", "list /workspace", "--json", "-q"]).ended(0).json();
-    assert_eq!(worker(&report, "beta")["status"], "blocked");
-    assert_eq!(worker(&report, "gamma")["status"], "blocked");
-    assert_eq!(worker(&report, "alpha")["status"], "completed");
+    let ran = brain.run(&["run", "list /workspace", "--json", "-q"]).ended(1);
+    assert!(ran.error("plan.circle").contains("the roles wait for each other: beta → gamma → beta"), "{ran}");
+    assert!(!brain.home().join("sessions").exists(), "nothing was begun");
+    brain.run(&["plan", "list /workspace"]).ended(1).error("plan.circle");
 }
 
 #[test]

@@ -114,6 +114,12 @@ impl Scratch {
         self.slot.tree()
     }
 
+    /// A folder of the copy by its path in the project, which is empty for the root.
+    pub fn folder(&self, path: &str) -> PathBuf {
+        // Joining nothing would leave a `/` at the end.
+        if path.is_empty() { self.root().to_owned() } else { self.root().join(path) }
+    }
+
     /// The project that it is a copy of, by its canonical path.
     pub fn project(&self) -> &Path {
         &self.project

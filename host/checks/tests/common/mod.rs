@@ -16,7 +16,7 @@ use std::time::Duration;
 use brain_changes::{Builder, ChangeSet, Contents, Side};
 use brain_checks::{
     Check, CheckPlan, CheckSummary, ChecksConfig, ChecksTable, Detected, Environment, Part, PatchKind, RunLimits,
-    Scratch, ScratchError, ScratchLimits, Tool, detect, run_all, select,
+    Scratch, ScratchError, ScratchLimits, Tool, changed_paths, detect, run_all, select,
 };
 use tempfile::TempDir;
 
@@ -113,12 +113,11 @@ impl Project {
 }
 
 pub fn kind(set: &ChangeSet) -> PatchKind {
-    PatchKind::of(set.changes.iter().map(|change| change.path.as_str()))
+    PatchKind::of(changed_paths(set))
 }
 
 pub fn plan(scratch: &Scratch, set: &ChangeSet, config: &ChecksConfig) -> CheckPlan {
-    let paths = set.changes.iter().map(|change| change.path.as_str());
-    select(kind(set), config, &detect(scratch.root(), paths))
+    select(kind(set), config, &detect(scratch.root(), changed_paths(set)))
 }
 
 /// A check that is a script of the shell.

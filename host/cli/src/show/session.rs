@@ -34,7 +34,7 @@ pub fn sessions(list: &SessionList, project: Option<&Path>) -> String {
         let role = session.primary_role.as_ref().map(|r| r.to_string()).unwrap_or_default();
         let outcome = session.outcome.as_deref().map(|word| line(&word.replace('_', " ")));
         let outcome = outcome.unwrap_or_else(|| session.status.to_string());
-        let _ = writeln!(out, "{}  {outcome:<19} {role:<12} {request}", session.session_id);
+        let _ = writeln!(out, "{}  {outcome:<19}  {role:<12} {request}", session.session_id);
         if let Some(why) = &session.unreadable {
             let _ = writeln!(out, "    cannot be read: {}", line(why));
         }

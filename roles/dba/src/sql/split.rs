@@ -141,12 +141,9 @@ impl<'t> Open<'t> {
         let ends_other = self.tokens.last().is_some_and(|last| last.is("END"))
             && ["IF", "LOOP", "WHILE", "REPEAT", "FOR"].iter().any(|word| token.is(word))
             && self.is_routine();
-        if ends_other {
-            self.bodies += 1;
-        } else if (token.is("BEGIN")
-            || self.bodies > 0 && token.is("CASE") && !self.tokens.last().is_some_and(|last| last.is("END")))
-            && self.is_routine()
-        {
+        let after_end = self.tokens.last().is_some_and(|last| last.is("END"));
+        let opens = token.is("BEGIN") || self.bodies > 0 && token.is("CASE") && !after_end;
+        if ends_other || opens && self.is_routine() {
             self.bodies += 1;
         } else if token.is("END") && self.bodies > 0 {
             self.bodies -= 1;
