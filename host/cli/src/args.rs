@@ -185,6 +185,10 @@ pub struct RunArgs {
     /// How wide the run may go.
     #[arg(long, value_name = "MODE", default_value = "auto")]
     pub mode: ModeArg,
+    /// Let the project's own checks run on what roles propose, in a copy of the project. They are programs of the project, on
+    /// a role's change, and run with your rights.
+    #[arg(long, short)]
+    pub yes: bool,
     /// Print the report as JSON; schemas/run-report.schema.json describes it.
     #[arg(long, conflicts_with = "summary_only")]
     pub json: bool,

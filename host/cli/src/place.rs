@@ -90,6 +90,7 @@ impl PlaceArgs {
             home,
             project,
             mode: Mode::default(),
+            may_check: false,
             cancel,
         })
     }

@@ -1,38 +1,34 @@
 //! From the results of all workers to the report of the run.
 
+use brain_checks::{CheckStatus, CheckSummary};
 use brain_journal::Journal;
-use brain_packet::{Note, ReviewDecision, TaskStatus, Verdict};
+use brain_packet::{Note, ReviewDecision, RoleName, TaskStatus, Verdict};
 use brain_plan::Plan;
 use brain_sandbox::LimitName;
 
+use crate::checking;
 use crate::gate::{REVIEW_DECISION, gate_findings};
-use crate::report::{REPORT_VERSION, Routing, RunReport, WorkerReport, merge, status};
+use crate::report::{REPORT_VERSION, Routing, RunReport, RunStatus, WorkerReport, merge, status};
 use crate::worker::Worked;
 
 /// Puts the report together: findings of all, the primary's summary as the answer, and what was missing or went wrong.
-pub(crate) fn compose(
-    journal: &Journal,
-    plan: &Plan,
-    changes: Option<String>,
-    mut missing: Vec<String>,
-    mut support: Vec<Worked>,
-    mut primary: Worked,
-    mut judges: Vec<Worked>,
-) -> RunReport {
-    let primary_role = primary.report.role.clone();
-    let everyone: Vec<&Worked> = support.iter().chain([&primary]).chain(&judges).collect();
+pub(crate) fn compose(journal: &Journal, plan: &Plan, done: Done) -> RunReport {
+    let Done { support, primary, judges, checks, changes, mut missing } = done;
+    let (primary_role, primary_status) = (primary.report.role.clone(), primary.result.progress.status);
+    let mut summary = primary.result.summary.clone();
+    // A review that is a part of the plan decides; one among the support only advises.
+    let decides = |role: &RoleName| *role == primary_role || judges.iter().any(|judge| judge.report.role == *role);
+    let deciding: Vec<RoleName> =
+        support.iter().chain([&primary]).chain(&judges).map(|w| w.report.role.clone()).filter(decides).collect();
+    let mut everyone: Vec<Worked> = support.into_iter().chain([primary]).chain(judges).collect();
     let findings =
         merge(everyone.iter().flat_map(|w| w.result.findings.iter().map(|finding| (&w.report.role, finding))));
     // The last to review is the one that saw most.
     let reviewer = everyone.iter().rev().find(|w| w.result.review.is_some());
     let mut review = reviewer.and_then(|w| w.result.review.clone());
     let reviewer = reviewer.map(|w| w.report.role.clone());
-    // A review that is a part of the plan decides; one among the support only advises.
-    let primary_reviews = reviewer
-        .as_ref()
-        .is_some_and(|reviewer| *reviewer == primary_role || judges.iter().any(|judge| judge.report.role == *reviewer));
-    let mut warnings = warnings(&everyone, review.as_ref(), primary_reviews);
-    let mut summary = primary.result.summary.clone();
+    let review_decides = reviewer.as_ref().is_some_and(|reviewer| deciding.contains(reviewer));
+    let mut warnings = warnings(&everyone, review.as_ref(), review_decides);
     let overruled = review.as_mut().and_then(|review| gate_findings(review, &findings));
     if let (Some(beside), Some(reviewer)) = (overruled, reviewer) {
         // The primary may quote the review, whichever role it is.
@@ -44,22 +40,27 @@ pub(crate) fn compose(
             action: "counted as changes requested".into(),
         };
         // The role's own words stay as they are: that they do not count stands beside them.
-        let worked = support.iter_mut().chain([&mut primary]).chain(&mut judges).find(|w| w.report.role == reviewer);
+        let worked = everyone.iter_mut().find(|w| w.report.role == reviewer);
         worked.into_iter().for_each(|w| w.report.notes.push(note.clone()));
     }
-    let status = status(primary.result.progress.status, primary_reviews, review.as_ref());
-    let everyone = support.iter().chain([&primary]).chain(&judges);
-    missing.extend(everyone.flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
-    let workers: Vec<WorkerReport> = support.into_iter().chain([primary]).chain(judges).map(|w| w.report).collect();
+    warnings.extend(checks.as_ref().and_then(checking::warning));
+    let failed = checks.as_ref().is_some_and(|checks| checks.status == CheckStatus::Failed);
+    let status = match status(primary_status, review_decides, review.as_ref()) {
+        // What the project's own checks refuse is not approved, whoever approved it.
+        RunStatus::Approved | RunStatus::Answered if failed => RunStatus::ChangesRequested,
+        status => status,
+    };
+    missing.extend(everyone.iter().flat_map(|w| w.not_shown.iter().map(|part| format!("{}: {part}", w.report.role))));
     RunReport {
         version: REPORT_VERSION,
         status,
         task: plan.request.clone(),
         session_id: journal.id().clone(),
         routing: Routing { source: plan.source.clone(), primary_role: Some(primary_role), reason: plan.reason.clone() },
-        workers,
+        workers: everyone.into_iter().map(|w| w.report).collect::<Vec<WorkerReport>>(),
         findings,
         review,
+        checks,
         clarification: None,
         changes,
         missing,
@@ -68,7 +69,21 @@ pub(crate) fn compose(
     }
 }
 
-fn warnings(everyone: &[&Worked], review: Option<&ReviewDecision>, primary_reviews: bool) -> Vec<String> {
+/// What came of the workers of a run.
+pub(crate) struct Done {
+    pub support: Vec<Worked>,
+    pub primary: Worked,
+    /// Those that reviewed what was proposed.
+    pub judges: Vec<Worked>,
+    /// The project's own checks on what was proposed.
+    pub checks: Option<CheckSummary>,
+    /// What the pending change compares, where it was handed over.
+    pub changes: Option<String>,
+    /// What the run had to do without.
+    pub missing: Vec<String>,
+}
+
+fn warnings(everyone: &[Worked], review: Option<&ReviewDecision>, primary_reviews: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     for worked in everyone {
         let report = &worked.report;

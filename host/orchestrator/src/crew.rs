@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brain_changes::ChangeSet;
+use brain_checks::CheckSummary;
 use brain_journal::{Record, TodoItem};
 use brain_packet::{ContextRef, ContextRefKind, TaskStatus};
 use brain_plan::{Plan, PlanPhase, WorkerPlan};
 use brain_sandbox::Role;
 
+use crate::checking;
 use crate::error::RunError;
 use crate::git::{ChangedFile, Changes};
 use crate::report::Fault;
@@ -64,7 +66,7 @@ impl Crew<'_> {
 
     /// Has what `before` propose to change reviewed, where the plan asks for that. Each reviewer is handed the proposed change in
     /// place of the pending one, and the results of all. Where nothing is proposed there is nothing to review.
-    pub(crate) fn review(&self, before: &[Worked]) -> Result<Vec<Worked>, RunError> {
+    pub(crate) fn review(&self, before: &[Worked], checks: Option<&CheckSummary>) -> Result<Vec<Worked>, RunError> {
         let reviewers = self.plan.of(PlanPhase::Review);
         let Some(changes) = proposed(before) else {
             for (_, worker) in reviewers {
@@ -74,7 +76,8 @@ impl Crew<'_> {
         };
         let git = Git { tracked: Arc::clone(&self.bench.git.tracked), diff: Some(changes) };
         let bench = Bench { git: &git, ..self.bench };
-        reviewers.map(|(at, _)| self.call(&bench, at, before)).collect()
+        let checks: Vec<ContextFile> = checks.map(checking::context).into_iter().collect();
+        reviewers.map(|(at, _)| self.call_with(&bench, at, before, &checks)).collect()
     }
 
     fn nothing_to_review(&self, worker: &WorkerPlan) -> Result<(), RunError> {
@@ -98,6 +101,17 @@ impl Crew<'_> {
 
     /// Calls one worker with the results of those it waits for.
     fn call(&self, bench: &Bench<'_>, index: usize, seen: &[Worked]) -> Result<Worked, RunError> {
+        self.call_with(bench, index, seen, &[])
+    }
+
+    /// As [`Self::call`], with more context files.
+    fn call_with(
+        &self,
+        bench: &Bench<'_>,
+        index: usize,
+        seen: &[Worked],
+        more: &[ContextFile],
+    ) -> Result<Worked, RunError> {
         let (Some(worker), Some(Ok(role))) = (self.plan.workers.get(index), self.loaded.get(index)) else {
             return self.not_loaded(index);
         };
@@ -105,7 +119,7 @@ impl Crew<'_> {
             return self.blocked(index, "the run was interrupted");
         }
         (self.watch)(Event::Started(worker.role.clone(), worker.phase));
-        let worked = self.with_job(index, role, seen, |job| bench.work(job))?;
+        let worked = self.with_job(index, role, seen, more, |job| bench.work(job))?;
         let wall = worked.report.receipt.as_ref().map_or(0.0, |receipt| receipt.wall_ms);
         (self.watch)(Event::Ended(worker.role.clone(), worked.report.status, wall));
         Ok(worked)
@@ -113,7 +127,7 @@ impl Crew<'_> {
 
     fn blocked(&self, index: usize, reason: &str) -> Result<Worked, RunError> {
         match self.loaded.get(index) {
-            Some(Ok(role)) => self.with_job(index, role, &[], |job| self.bench.blocked(job, reason)),
+            Some(Ok(role)) => self.with_job(index, role, &[], &[], |job| self.bench.blocked(job, reason)),
             _ => self.not_loaded(index),
         }
     }
@@ -123,6 +137,7 @@ impl Crew<'_> {
         index: usize,
         role: &Role,
         seen: &[Worked],
+        more: &[ContextFile],
         then: impl FnOnce(&Job<'_>) -> Result<Worked, RunError>,
     ) -> Result<Worked, RunError> {
         let Some(worker) = self.plan.workers.get(index) else {
@@ -136,6 +151,7 @@ impl Crew<'_> {
             label: format!("the result of {}", worked.report.role),
             content: serde_json::to_vec_pretty(&worked.result).unwrap_or_default(),
         }));
+        context.extend_from_slice(more);
         then(&Job {
             role,
             manifest: &installed.manifest,

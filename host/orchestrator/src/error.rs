@@ -111,7 +111,12 @@ impl RunError {
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
-            Self::Empty | Self::TooLong { .. } | Self::Project { .. } | Self::Reference { .. } | Self::Answer { .. }
+            Self::Empty
+                | Self::TooLong { .. }
+                | Self::Project { .. }
+                | Self::Reference { .. }
+                | Self::Answer { .. }
+                | Self::Session(_)
         )
     }
 }

@@ -22,6 +22,7 @@
 
 mod apply;
 mod artifacts;
+mod checking;
 mod compose;
 mod confirmed;
 mod continued;
@@ -47,6 +48,7 @@ mod worker;
 pub use apply::{
     ApplyFault, ApplyReport, ApplyResult, Interrupted, Mark, Recovery, apply, interrupted, recover_interrupted,
 };
+pub use brain_checks::{CheckResult, CheckStatus, CheckSummary};
 pub use brain_manifest::{
     Asks, ByRole, Config, ConfigFile, Context, DEFAULT_MAX_PARALLEL, Decision, Denied, EffectiveGrant, Files, Granted,
     LimitGrant, MAX_GLOBS, MAX_TOML_BYTES, Manifest, ProjectFile, ProjectGrants, ProjectPath, RoleGrants,

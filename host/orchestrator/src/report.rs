@@ -1,5 +1,6 @@
 //! The report of a run: one type for people, for `--json`, and for the journal.
 
+use brain_checks::CheckSummary;
 use brain_packet::{
     ContextRef, Finding, HandoffId, Note, ReviewDecision, RoleName, SessionId, Severity, TaskId, TaskStatus, Verdict,
 };
@@ -35,6 +36,9 @@ pub struct RunReport {
     /// the same, has a finding of high severity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewDecision>,
+    /// What the project's own checks came to with what was proposed, when something was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checks: Option<CheckSummary>,
     /// What is asked back, when the request says too little. Then no worker ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,

@@ -15,7 +15,8 @@ use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskS
 use brain_plan::{Clarification, Mode, Plan, PlanPhase, Request, WorkerPlan};
 use brain_sandbox::{CancelToken, GlobLayer, LoadError, Role, Sandbox, WORKSPACE, WorkspaceGrant};
 
-use crate::compose::compose;
+use crate::checking;
+use crate::compose::{Done, compose};
 use crate::confirmed::{Confirmed, consent};
 use crate::continued::Continued;
 use crate::crew::Crew;
@@ -41,6 +42,8 @@ pub enum Event {
     Loading(RoleName),
     /// A role was not in the cache and has been compiled, which took this time.
     Compiled(RoleName, Duration),
+    /// A check of the project's runs: its command line.
+    Checking(String),
     /// A worker is called.
     Started(RoleName, PlanPhase),
     /// A worker has ended, with this status, after this wall time in milliseconds.
@@ -61,6 +64,8 @@ pub struct Orchestrator {
     pub project: PathBuf,
     /// How wide a run may go.
     pub mode: Mode,
+    /// The project's own checks may run on what is proposed.
+    pub may_check: bool,
     /// Interrupts the run.
     pub cancel: CancelToken,
 }
@@ -227,6 +232,7 @@ impl Orchestrator {
             workers: Vec::new(),
             findings: Vec::new(),
             review: None,
+            checks: None,
             changes: None,
             missing: references.missing,
             warnings: vec!["no role was asked: the request says too little".into()],
@@ -298,18 +304,16 @@ impl Orchestrator {
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
         }
-        let judges = if plan.of(PlanPhase::Review).next().is_some() {
-            let mut before = support.clone();
-            before.push(primary.clone());
-            crew.review(&before)?
-        } else {
-            Vec::new()
-        };
+        let mut before = support.clone();
+        before.push(primary.clone());
+        let checks = checking::check(&crew.bench, &before, self.may_check, &mut missing, watch)?;
+        let judges = crew.review(&before, checks.as_ref())?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
         }
         let changes = git.diff.map(|changes| changes.of);
-        self.finish(journal, compose(journal, &plan, changes, missing, support, primary, judges))
+        let done = Done { support, primary, judges, checks, changes, missing };
+        self.finish(journal, compose(journal, &plan, done))
     }
 
     fn record_plan(&self, journal: &Journal, run: usize, plan: &Plan, named: &[ContextRef]) -> Result<(), RunError> {

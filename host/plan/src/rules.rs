@@ -59,11 +59,6 @@ const QUESTION: &[&str] = &[
     "when",
     "explain",
     "describe",
-    "is",
-    "are",
-    "does",
-    "do",
-    "can",
     "show",
     "tell",
     "哪里",
@@ -72,6 +67,10 @@ const QUESTION: &[&str] = &[
     "为什么",
     "解释",
 ];
+
+/// Words with which a question begins that is answered by yes or no: by the role that assesses what it asks about, where
+/// one of its words is there, as in "is the parser tested?".
+const YES_OR_NO: &[&str] = &["is", "are", "does", "do", "has", "have", "can"];
 
 /// Words that wish for a change of files.
 const EDIT_VERBS: &[&str] = &[
@@ -178,7 +177,9 @@ pub(crate) fn plan(request: &str, roles: &[&Manifest], review_edits: bool) -> Op
     let mut missing = not_installed(&words, &roles);
 
     let (primary, reason) = {
-        let question = words.first_is(QUESTION).zip(installed(LIBRARIAN));
+        let assessed = called.iter().any(|(role, _)| role.name.as_str() != LIBRARIAN);
+        let word = words.first_is(QUESTION).or_else(|| words.first_is(YES_OR_NO).filter(|_| !assessed));
+        let question = word.zip(installed(LIBRARIAN));
         let image = wants_image(request).then(|| installed("image-maker"));
         let workspace = words.first_of(WORKSPACE.iter().copied()).zip(installed("devops"));
         if let Some(Some(role)) = image {

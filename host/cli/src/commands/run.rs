@@ -18,6 +18,7 @@ pub fn run(place: &PlaceArgs, args: &RunArgs) -> Outcome {
     let request = request(&args.request)?;
     let mut brain = place.orchestrator()?;
     brain.mode = args.mode.into();
+    brain.may_check = args.yes;
     let progress = Progress::new(args.output.quiet);
     let report = brain.run(&request, args.session.as_deref(), &|event| progress.show(event));
     progress.finish();

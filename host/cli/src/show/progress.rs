@@ -46,6 +46,7 @@ impl Progress {
             Event::Compiled(role, took) => {
                 self.say(&format!("{role}: compiled in {:.2} s, and kept for the next time", took.as_secs_f64()));
             }
+            Event::Checking(command) => self.say(&format!("checking: {command}")),
             Event::Started(role, phase) => {
                 let part = match phase {
                     PlanPhase::Support => "working",

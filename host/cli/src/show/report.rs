@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use brain_orchestrator::{PlanPhase, REVIEW_DECISION, ReportFinding, RunReport, WorkerReport, figures};
+use brain_orchestrator::{
+    CheckStatus, CheckSummary, PlanPhase, REVIEW_DECISION, ReportFinding, RunReport, WorkerReport, figures,
+};
 use brain_packet::{ContextRefKind, ReviewDecision, SessionId, Severity, TaskStatus, Verdict};
 use brain_sandbox::{GlobLayer, Receipt, show_bytes};
 
@@ -17,6 +19,8 @@ const MAX_FILES: usize = 12;
 const MAX_DENIALS: usize = 3;
 /// Risks, questions and the like that a report shows of each list.
 const MAX_ITEMS: usize = 12;
+/// Lines from the end of what a failed check said.
+const MAX_CHECK_LINES: usize = 12;
 
 /// The whole report.
 pub fn report(report: &RunReport) -> String {
@@ -38,6 +42,9 @@ pub fn report(report: &RunReport) -> String {
         let _ = writeln!(put, "  answer with a number or in words: brain run --session {} \"1\"", report.session_id);
     }
     findings(put, report);
+    if let Some(checked) = &report.checks {
+        checks(put, checked);
+    }
     if let Some(decision) = &report.review {
         review(put, decision);
     }
@@ -105,6 +112,34 @@ pub fn shortfalls(report: &RunReport) {
         let _ = writeln!(std::io::stderr().lock(), "{}", line(said));
     }
     let _ = write!(std::io::stderr().lock(), "{}", proposals(report));
+}
+
+/// The project's own checks; of one that failed, the end of what it said.
+fn checks(out: &mut String, checked: &CheckSummary) {
+    let word = |status| match status {
+        CheckStatus::Passed => "passed",
+        CheckStatus::Failed => "failed",
+        CheckStatus::Skipped => "not run",
+    };
+    let _ = writeln!(out, "\n{}", heading(&format!("Checks of the project: {}", word(checked.status))));
+    if let Some(reason) = &checked.reason {
+        let _ = writeln!(out, "  {}", line(reason));
+    }
+    for check in &checked.results {
+        let took = check.duration_ms as f64 / 1000.0;
+        let _ = writeln!(out, "  {:<8} {} ({took:.1} s)", word(check.status), line(&check.name));
+        if check.status == CheckStatus::Failed {
+            let said = if check.stderr.trim().is_empty() { &check.stdout } else { &check.stderr };
+            let lines: Vec<&str> = said.lines().collect();
+            let from = lines.len().saturating_sub(MAX_CHECK_LINES);
+            lines.iter().skip(from).for_each(|said| {
+                let _ = writeln!(out, "    | {}", line(said));
+            });
+        }
+    }
+    for note in &checked.notes {
+        let _ = writeln!(out, "  {}", faint(&line(note)));
+    }
 }
 
 fn worker(out: &mut String, worker: &WorkerReport, session: &SessionId) {
