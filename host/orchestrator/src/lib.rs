@@ -1,11 +1,11 @@
 //! The run: from an operator's request to a report, through roles that each see one handoff and nothing else.
 //!
-//! It chooses roles, makes their handoffs, lays their context out as files, calls them in the sandbox, and puts their
-//! results together; every step is in the journal. It must not know how a component is run or what wasmtime is (that is the
+//! It has a request planned, makes the handoffs, lays their context out as files, calls roles in the sandbox, has what they
+//! propose checked and reviewed, and puts their results together; every step is in the journal. It must not know how a component is run or what wasmtime is (that is the
 //! sandbox's), nor how a report is shown (that is the command line's).
 //!
 //! ```no_run
-//! use brain_orchestrator::{Catalogue, Config, Orchestrator, open_project};
+//! use brain_orchestrator::{Catalogue, Config, Mode, Orchestrator, open_project};
 //! use brain_sandbox::{CancelToken, Sandbox, SandboxConfig};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,9 +14,11 @@
 //!     sandbox: Sandbox::new(SandboxConfig::default())?,
 //!     catalogue: Catalogue::find(&Catalogue::folders(&[], &home), &home),
 //!     config: Config::load(&home, Some(&project))?,
+//!     mode: Mode::Auto,
+//!     may_check: false,
 //!     home, project, cancel: CancelToken::default(),
 //! };
-//! println!("{}", brain.run("where is the configuration read?", &|_| {})?.summary);
+//! println!("{}", brain.run("where is the configuration read?", None, &|_| {})?.summary);
 //! # Ok(()) }
 //! ```
 
