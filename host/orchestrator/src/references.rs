@@ -22,6 +22,8 @@ pub struct References {
     pub files: Vec<ContextRef>,
     /// Sessions, with the snapshot of each.
     pub threads: Vec<(SessionId, String)>,
+    /// The request names files, whether or not they exist: then it is about them, and roles see nothing else.
+    pub names_files: bool,
     /// What could not be delivered, in words.
     pub missing: Vec<String>,
 }
@@ -37,6 +39,7 @@ pub fn resolve(request: &str, project: &Path, home: &Path) -> References {
                 .push(format!("{} further references: at most {MAX_REFERENCES} are followed", tokens.len() - n));
             break;
         }
+        found.names_files |= matches!(token, Token::File(_));
         match token {
             Token::File(path) => match file(project, path) {
                 Ok(reference) => found.files.push(reference),

@@ -275,7 +275,9 @@ impl Orchestrator {
         let mut missing = plan.missing.clone();
         missing.extend(self.config.by_project.iter().cloned());
         let mut named = references.files.clone();
-        if named.is_empty() {
+        if named.is_empty() && references.names_files {
+            missing.push("none of the files that the request names is there, and roles see nothing else".into());
+        } else if named.is_empty() {
             named.push(ContextRef::new(ContextRefKind::File, WORKSPACE).labelled("the project"));
         }
         let shared = context(request, &references);

@@ -180,13 +180,13 @@ pub(crate) fn about(request: &str) -> Clarification {
 fn default_options(chinese: bool) -> Vec<ClarificationOption> {
     if chinese {
         return vec![
-            option("map-first", "先找出相关代码", "librarian 指出代码在哪里、如何测试"),
-            option("check-safety", "检查安全", "security 查找密钥、危险调用和不安全的设置"),
-            option("review-change", "审查改动", "review 审查尚未提交的改动"),
+            option("map-first", "先了解代码", "概览 (overview) 这个项目"),
+            option("check-safety", "检查安全", "查找密钥、危险调用和不安全的设置"),
+            option("review-change", "审查改动", "审查尚未提交的改动"),
         ];
     }
     vec![
-        option("map-first", "Map the code first", "find where the code is, how it hangs together and what tests it"),
+        option("map-first", "Map the code first", "give an overview of this project"),
         option("check-safety", "Check for security hazards", "look for secrets, dangerous calls and unsafe settings"),
         option("review-change", "Review the pending change", "review what is not committed yet"),
     ]
@@ -258,25 +258,35 @@ impl Clarification {
     /// The option that `answer` names: by its number, its id, or its label.
     pub fn chosen(&self, answer: &str) -> Option<&ClarificationOption> {
         let answer = answer.trim().trim_end_matches(['.', ')', '。']).trim();
-        if let Ok(number) = answer.parse::<usize>() {
+        if let Some(number) = number(answer) {
             return number.checked_sub(1).and_then(|at| self.options.get(at));
         }
         let lower = answer.to_lowercase();
         self.options.iter().find(|option| option.id == slug(answer) || option.label.to_lowercase() == lower)
     }
 
-    /// The request that `answer` makes of `request`, about which this was asked: both, since the answer alone says too
-    /// little. None for a number that no option has.
+    /// The request that `answer` makes of `request`, about which this was asked: both, where the request says something. None
+    /// for a number that no option has.
     pub fn answered(&self, request: &str, answer: &str) -> Option<String> {
         let answer = answer.trim();
         let said = match self.chosen(answer) {
             Some(option) if option.description.is_empty() => option.label.clone(),
-            Some(option) => format!("{}: {}", option.label, option.description),
-            None if answer.is_empty() || answer.parse::<usize>().is_ok() => return None,
+            Some(option) => option.description.clone(),
+            None if answer.is_empty() || number(answer).is_some() => return None,
             None => answer.to_owned(),
         };
-        Some(format!("{request}\n\n{said}"))
+        // A request that says nothing is no part of what is looked for.
+        Some(if is_vague(request) { said } else { format!("{request}\n\n{said}") })
     }
+}
+
+/// A number in digits, as wide as they may be.
+fn number(text: &str) -> Option<usize> {
+    let narrow = |c: char| match c {
+        '０'..='９' => char::from_u32(c as u32 - '０' as u32 + '0' as u32).unwrap_or(c),
+        c => c,
+    };
+    text.chars().map(narrow).collect::<String>().parse().ok()
 }
 
 #[cfg(test)]
@@ -320,11 +330,13 @@ mod tests {
     #[test]
     fn an_answer_is_a_number_an_id_a_label_or_text() {
         let asked = about("fix it");
-        let map = Some("fix it\n\nMap the code first: find where the code is, how it hangs together and what tests it");
-        for answer in ["1", " 1. ", "map-first", "Map-First", "map the code first"] {
+        let map = Some("give an overview of this project");
+        for answer in ["1", " 1. ", "１", "map-first", "Map-First", "map the code first"] {
             assert_eq!(asked.answered("fix it", answer).as_deref(), map, "{answer}");
         }
-        assert_eq!(asked.answered("fix it", "the parser in a.rs").as_deref(), Some("fix it\n\nthe parser in a.rs"));
+        assert_eq!(asked.answered("fix it", "the parser in a.rs").as_deref(), Some("the parser in a.rs"));
+        let both = asked.answered("speed up the parser", "the one in a.rs");
+        assert_eq!(both.as_deref(), Some("speed up the parser\n\nthe one in a.rs"));
         assert_eq!((asked.answered("fix it", "4"), asked.answered("fix it", "0")), (None, None));
         assert_eq!(asked.answered("fix it", "  "), None);
     }

@@ -132,10 +132,10 @@ pub enum PlanError {
     /// Roles wait for each other.
     #[error("the roles wait for each other: {}", shown(roles))]
     #[diagnostic(
-        code("plan.circle"),
+        code("plan.cycle"),
         help("change what one of them comes after (`after` under [routing] in its role.toml)")
     )]
-    Circle {
+    Cycle {
         /// Each waits for the next, and the last for the first.
         roles: Vec<RoleName>,
     },
@@ -286,7 +286,7 @@ fn in_turn(mut left: Vec<WorkerPlan>) -> Vec<WorkerPlan> {
     let mut turn: Vec<WorkerPlan> = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let came = |role: &RoleName| turn.iter().any(|worker| worker.role == *role);
-        // There is no circle; if there were one, its workers would stay in their order.
+        // There is no cycle; if there were one, its workers would stay in their order.
         let next = left.iter().position(|worker| worker.after.iter().all(came)).unwrap_or(0);
         turn.push(left.remove(next));
     }

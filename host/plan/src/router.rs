@@ -57,7 +57,7 @@ impl RouterPrompt {
              - First of all: where the request names no file, symptom or goal, ask back, with two or three options in the \
              request's language. Leave `clarification` out otherwise.\n\
              - Exactly one role answers. Others take part only where their part is needed.\n\
-             - A dependency only where a task needs the result of another. No circles.\n\
+             - A dependency only where a task needs the result of another. No cycles.\n\
              - No role that is not listed; no model names. Ids in lower case. `confidence` from 0 to 1.\n\n\
              Form of the answer:\n{SCHEMA}\n\nUser prompt:\n{}\n",
             request.mode.as_str(),

@@ -215,7 +215,7 @@ pub(crate) fn plan(request: &str, roles: &[&Manifest], review_edits: bool) -> Op
     let edits = chosen.iter().any(|(role, _)| !role.files.write.is_empty());
     if let Some(verb) = edit.filter(|_| !edits && primary.name.as_str() != REVIEW) {
         missing.push(format!(
-            "the request says \"{verb}\", but no role here edits files: it was analysed, and nothing was changed"
+            "the request says \"{verb}\", but no role here edits files: it is analysed, and nothing is changed"
         ));
     }
     Some(Draft {

@@ -1,5 +1,5 @@
 //! Tasks and the edges between them, in order: ids that are unique, an owner for each, edges that can be kept, and no
-//! circle.
+//! cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -151,9 +151,9 @@ pub(crate) fn waits(ordered: &Ordered) -> Result<Vec<Vec<RoleName>>, PlanError> 
             waits.insert(from);
         }
     }
-    if let Some(circle) = circle(&waits) {
-        let roles = circle.into_iter().filter_map(|at| owners.get(at)).map(|owner| owner.role.clone()).collect();
-        return Err(PlanError::Circle { roles });
+    if let Some(cycle) = cycle(&waits) {
+        let roles = cycle.into_iter().filter_map(|at| owners.get(at)).map(|owner| owner.role.clone()).collect();
+        return Err(PlanError::Cycle { roles });
     }
     let roles = |waits: BTreeSet<usize>| {
         waits.into_iter().filter_map(|at| owners.get(at)).map(|owner| owner.role.clone()).collect()
@@ -162,7 +162,7 @@ pub(crate) fn waits(ordered: &Ordered) -> Result<Vec<Vec<RoleName>>, PlanError> 
 }
 
 /// Some that wait for each other: each for the next, and the last for the first.
-fn circle(waits: &[BTreeSet<usize>]) -> Option<Vec<usize>> {
+fn cycle(waits: &[BTreeSet<usize>]) -> Option<Vec<usize>> {
     let mut left: BTreeSet<usize> = (0..waits.len()).collect();
     // What waits for nothing that is left can go.
     while let Some(free) = left.iter().copied().find(|at| waits.get(*at).is_none_or(|w| w.is_disjoint(&left))) {

@@ -104,7 +104,7 @@ fn edges_that_lead_nowhere_or_backwards_are_dropped() {
 }
 
 #[test]
-fn a_circle_between_workers_is_found_even_where_their_todos_have_none() {
+fn a_cycle_between_workers_is_found_even_where_their_todos_have_none() {
     let reply = json!({
         "role": "qa",
         "workers": [{"role": "librarian", "todoIds": ["l1", "l2"]}, {"role": "security", "todoIds": ["s1", "s2"]}, {"role": "qa"}],
@@ -207,7 +207,7 @@ proptest! {
         prop_assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
         prop_assert_eq!(&ids, &owned, "every task has one worker");
         prop_assert!(plan.workers.iter().all(|worker| !worker.todo_ids.is_empty()));
-        // Nobody waits for itself, for one that is not there, or in a circle: what comes first can come first.
+        // Nobody waits for itself, for one that is not there, or in a cycle: what comes first can come first.
         let mut done: Vec<&str> = Vec::new();
         while let Some(next) = plan.workers.iter().find(|worker| {
             !done.contains(&worker.role.as_str()) && worker.after.iter().all(|role| done.contains(&role.as_str()))

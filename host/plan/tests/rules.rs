@@ -118,8 +118,8 @@ fn roles_that_wait_for_each_other_are_no_plan_and_are_named() {
         [after("a", "one", "b"), after("b", "two", "c"), after("c", "three", "a"), role("librarian", "find", "")];
     let roles: Vec<_> = roles.iter().collect();
     let error = plan(&request("find one, two and three", &roles), None).unwrap_err();
-    let PlanError::Circle { roles: circle } = &error else { panic!("{error:?}") };
-    assert_eq!(circle.len(), 3);
+    let PlanError::Cycle { roles: cycle } = &error else { panic!("{error:?}") };
+    assert_eq!(cycle.len(), 3);
     assert_eq!(error.to_string(), "the roles wait for each other: a → b → c → a");
     // What takes no part is not waited for.
     assert_eq!(names(&plan_of(&request("find one and two", &roles))), ["b", "a", "librarian"]);

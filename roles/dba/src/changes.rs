@@ -28,6 +28,8 @@ pub(crate) enum Before {
 pub(crate) struct Changes {
     /// Whether a diff was handed over.
     pub(crate) given: bool,
+    /// Whether it is the last commit, because nothing is uncommitted.
+    pub(crate) committed: bool,
     /// Files that it touches, as they are called after it.
     pub(crate) files: BTreeSet<String>,
     /// Those that were there before, deleted ones too.
@@ -51,6 +53,9 @@ pub(crate) fn read(handoff: &Handoff) -> Changes {
         }
     };
     changes.given = true;
+    let uri = format!("/context/{DIFF}");
+    let label = handoff.refs().iter().find(|reference| reference.uri == uri).and_then(|found| found.label.as_deref());
+    changes.committed = label.is_some_and(|label| label.contains("last commit"));
     let (kept, cut) = bounded(&bytes, MAX_DIFF_BYTES, MAX_DIFF_LINES);
     let diff = parse(kept, MAX_DIFF_FILES);
     if more || cut > 0 || diff.cut_files > 0 {

@@ -166,6 +166,22 @@ fn is_compose(name: &str) -> bool {
         && (name.ends_with(".yml") || name.ends_with(".yaml"))
 }
 
+/// The image that a line of a Compose file names: by itself, as an entry of a list, or between braces.
+fn image_of(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let at = line.match_indices("image").find_map(|(at, _)| {
+        let before = line.get(..at).unwrap_or_default().trim_end_matches(['"', '\'']).trim_end();
+        let own = before.is_empty() || before.ends_with(['{', ',', '-', '?']);
+        own.then_some(at + "image".len())
+    })?;
+    if line.starts_with('#') {
+        return None;
+    }
+    let value = line.get(at..)?.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':')?.trim_start();
+    let value = value.trim_start_matches(['"', '\'']);
+    value.split([',', '}', '#', '"', '\'', ' ']).next()
+}
+
 /// Whether a file may say which database a project uses.
 pub(crate) fn is_config(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -223,10 +239,7 @@ impl Evidence {
                 ("mariadb", MySql),
                 ("mssql/server", SqlServer),
             ] {
-                let has = text
-                    .lines()
-                    .any(|line| line.trim().strip_prefix("image:").is_some_and(|name| name.contains(image)));
-                if has {
+                if text.lines().any(|line| image_of(line).is_some_and(|name| name.contains(image))) {
                     self.add(dialect, CONTAINER, path, &format!("starts {image}"));
                 }
             }
@@ -293,17 +306,28 @@ const SYNTAXES: &[(&str, Dialect)] = &[
     ("JSONB", Postgres),
     ("TIMESTAMPTZ", Postgres),
     ("BYTEA", Postgres),
+    ("TSVECTOR", Postgres),
     ("plpgsql", Postgres),
     ("CONCURRENTLY", Postgres),
     ("gen_random_uuid", Postgres),
     ("AUTO_INCREMENT", MySql),
     ("UNSIGNED", MySql),
+    ("MEDIUMINT", MySql),
+    ("MEDIUMTEXT", MySql),
+    ("LONGTEXT", MySql),
+    ("MEDIUMBLOB", MySql),
+    ("LONGBLOB", MySql),
     ("AUTOINCREMENT", Sqlite),
     ("PRAGMA", Sqlite),
     ("NVARCHAR", SqlServer),
+    ("DATETIME2", SqlServer),
     ("UNIQUEIDENTIFIER", SqlServer),
     ("SYSUTCDATETIME", SqlServer),
 ];
+
+/// Words that only one dialect has beside each other.
+const PHRASES: &[(&str, Dialect)] =
+    &[("MODIFY COLUMN", MySql), ("CHANGE COLUMN", MySql), ("DROP FOREIGN KEY", MySql), ("ON DUPLICATE KEY", MySql)];
 
 /// Counts the words of one dialect that a text has.
 pub(crate) fn syntax(path: &str, text: &str, counts: &mut BTreeMap<Dialect, (u32, String)>) {
@@ -318,10 +342,18 @@ pub(crate) fn syntax(path: &str, text: &str, counts: &mut BTreeMap<Dialect, (u32
                 add(*dialect, name);
             }
         }
+        let upper = line.to_ascii_uppercase();
+        let words: Vec<&str> = upper.split_whitespace().collect();
+        for (phrase, dialect) in PHRASES {
+            let phrase_words: Vec<&str> = phrase.split(' ').collect();
+            if words.windows(phrase_words.len()).any(|window| window == phrase_words) {
+                add(*dialect, phrase);
+            }
+        }
         if line.contains("$$") {
             add(Postgres, "$$");
         }
-        if line.to_ascii_uppercase().replace(' ', "").contains("ENGINE=") {
+        if upper.replace(' ', "").contains("ENGINE=") {
             add(MySql, "ENGINE");
         }
         if line.matches('`').count() >= 2 {
@@ -348,6 +380,9 @@ mod tests {
             ("go.mod", "require github.com/go-sql-driver/mysql v1\n", MySql),
             ("requirements.txt", "Psycopg2-binary==2.9\n", Postgres),
             ("compose.yml", "services:\n  db:\n    image: mariadb:11\n", MySql),
+            ("docker-compose.yml", "services:\n  db:\n    image: \"mysql:8\"\n", MySql),
+            ("docker-compose.yml", "services:\n  db: {image: mysql:8, restart: always}\n", MySql),
+            ("docker-compose.yml", "services: { db: { restart: always, \"image\": postgres } }\n", Postgres),
         ] {
             assert!(is_config(path), "{path}");
             let mut evidence = Evidence::default();
@@ -370,5 +405,16 @@ mod tests {
         syntax("a/migrations/1.sql", "id INT AUTO_INCREMENT\n-- JSONB", &mut counts);
         assert_eq!(evidence.choose("a/migrations", &counts).dialect, MySql);
         assert!(Evidence::default().choose("x", &BTreeMap::new()).assumed);
+        for (text, expected) in [
+            ("ALTER TABLE a MODIFY  COLUMN b INT NOT NULL;", MySql),
+            ("alter table a change column b c int;", MySql),
+            ("ALTER TABLE a DROP FOREIGN KEY fk;", MySql),
+            ("CREATE TABLE a (b DATETIME2);", SqlServer),
+        ] {
+            let mut counts = BTreeMap::new();
+            syntax("x/1.sql", text, &mut counts);
+            let chosen = Evidence::default().choose("x", &counts);
+            assert_eq!((chosen.dialect, chosen.assumed), (expected, false), "{text}");
+        }
     }
 }

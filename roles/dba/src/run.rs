@@ -383,7 +383,7 @@ fn add(
     let scan = secret_scan::scan_counted(path, text);
     settle(path, text, &line_starts(text), &scan, joined(issues), &mut report);
     if changes.files.contains(path) {
-        report.findings.iter_mut().for_each(mark);
+        report.findings.iter_mut().for_each(|finding| mark(changes, finding));
     }
     collection.add(path, report);
 }
@@ -414,14 +414,14 @@ fn joined(issues: Vec<Issue>) -> Vec<Issue> {
     kept
 }
 
-fn mark(finding: &mut Finding) {
-    finding.issue.push_str(" (in the pending change)");
+fn mark(changes: &Changes, finding: &mut Finding) {
+    finding.issue.push_str(if changes.committed { " (in the last commit)" } else { " (in the pending change)" });
 }
 
 /// Adds a finding about a file as a whole.
 fn report(collection: &mut Collection, changes: &Changes, path: &str, mut finding: Finding) {
     if changes.files.contains(path) || changes.before.contains_key(path) {
-        mark(&mut finding);
+        mark(changes, &mut finding);
     }
     collection.add(path, FileReport { findings: vec![finding], ..FileReport::default() });
 }

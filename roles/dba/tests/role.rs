@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use brain_role::testing::Bench;
-use brain_role::{Outcome, TaskStatus, WorkerResult};
+use brain_role::{ContextRef, ContextRefKind, Outcome, TaskStatus, WorkerResult};
 use dba::limits::{MAX_DIFF_FILES, MAX_FINDINGS, RECENT};
 use dba::{DIFF, run};
 use proptest::prelude::*;
@@ -53,6 +53,33 @@ fn an_edit_of_a_migration_that_was_there_is_found_and_what_is_changed_comes_firs
     assert!(of_change.iter().all(|finding| finding.issue.ends_with(" (in the pending change)")), "{of_change:#?}");
     assert!(!other[0].issue.contains("pending change"));
     assert!(!says(&result, "no pending change was handed over"), "{:?}", result.risks);
+}
+
+#[test]
+fn a_change_that_is_committed_is_not_called_pending() {
+    let labelled = ContextRef::new(ContextRefKind::Artifact, format!("/context/{DIFF}"))
+        .label("the last commit; there are no uncommitted changes");
+    let result = changed().reference(labelled).context(DIFF, ADDED).run(run);
+    let of_change: Vec<_> =
+        result.findings.iter().filter(|finding| finding.file.as_deref() == Some("migrations/4_d.sql")).collect();
+    assert!(!of_change.is_empty());
+    assert!(of_change.iter().all(|finding| finding.issue.ends_with(" (in the last commit)")), "{of_change:#?}");
+    assert!(!result.findings.iter().any(|finding| finding.issue.contains("pending change")));
+}
+
+#[test]
+fn a_container_or_syntax_tells_the_database() {
+    let migration = "ALTER TABLE users MODIFY COLUMN name VARCHAR(10);\n";
+    for bench in [
+        Bench::new().file("migrations/1_a.sql", migration),
+        Bench::new()
+            .file("migrations/1_a.sql", "ALTER TABLE users ADD COLUMN name VARCHAR(10);\n")
+            .file("docker-compose.yml", "services:\n  db:\n    image: mysql:8\n"),
+    ] {
+        let result = bench.run(run);
+        assert!(says(&result, "read as MySQL"), "{:?}", result.risks);
+        assert!(!says(&result, "assumed"), "{:?}", result.risks);
+    }
 }
 
 #[test]

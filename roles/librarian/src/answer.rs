@@ -161,7 +161,13 @@ impl Answer {
                 count => format!("{count} files with tests were searched"),
             };
             let it = if tested.targets.len() == 1 { "it" } else { "any of them" };
-            self.summary.push(format!("Tests: no test calls {it} by name ({names}); {searched}."));
+            // What cannot be seen comes first: a test elsewhere is not missing.
+            let unseen = if tested.narrow {
+                "tests outside of what was granted cannot be seen; in what was granted, "
+            } else {
+                ""
+            };
+            self.summary.push(format!("Tests: {unseen}no test calls {it} by name ({names}); {searched}."));
             if !beside.is_empty() {
                 self.summary.push(format!(
                     "Tests in the same file with words of the goal: {}.",
@@ -201,7 +207,7 @@ impl Answer {
             languages
                 .iter()
                 .filter(|row| row.code)
-                .map(|row| format!("{} {} ({} lines)", row.name, row.files, row.lines)),
+                .map(|row| format!("{} {} ({})", row.name, row.files, lines_in(row.lines))),
             MAX_SUMMARY_LANGUAGES,
         );
         let programs = survey.entries.iter().filter(|entry| entry.start == Start::Program && !is_example(&entry.file));
@@ -461,6 +467,10 @@ pub(crate) fn wants(query: &Query, start: Start) -> bool {
 
 pub(crate) fn is_example(path: &str) -> bool {
     crate::language::is_sample(path) || crate::language::is_test(path)
+}
+
+pub(crate) fn lines_in(count: u64) -> String {
+    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
 }
 
 pub(crate) fn files(count: usize) -> String {

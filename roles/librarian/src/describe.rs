@@ -2,7 +2,7 @@
 
 use brain_role::Tree;
 
-use crate::answer::{Answer, Reference, files, listed};
+use crate::answer::{Answer, Reference, files, lines_in, listed};
 use crate::file::{File, refers};
 use crate::limits::{MAX_DESCRIBED, MAX_FILE_REFS};
 use crate::outline::Kind;
@@ -67,7 +67,7 @@ fn label(file: &File, comment: Option<&str>) -> String {
     if !file.read {
         return format!("{}, not read", file.language.name);
     }
-    let mut text = format!("{}, {} lines", file.language.name, file.lines);
+    let mut text = format!("{}, {}", file.language.name, lines_in(u64::from(file.lines)));
     if let Some(comment) = comment {
         text.push_str(&format!("; \"{comment}\""));
     }

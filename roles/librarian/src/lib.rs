@@ -60,13 +60,16 @@ pub fn run(handoff: Handoff) -> Outcome {
     let few = query.own_words() <= MAX_WORDS_OF_A_REFERENCE && query.identifiers.is_empty() && query.names.is_empty();
     let described = (few && !wanted.is_empty()).then(|| Described::new(&tree, &survey, &wanted));
     let described = described.filter(|described| !described.is_empty());
-    let tested = match &described {
+    let mut tested = match &described {
         Some(described) => {
             let files: Vec<usize> = described.iter().map(|described| described.file).collect();
             Some(Tested::of_files(&tree, &survey, &files))
         }
         None => query.tests.then(|| Tested::new(&tree, &survey, &ranking)),
     };
+    if let Some(tested) = &mut tested {
+        tested.narrow = !wanted.is_empty() && survey.files.iter().all(|file| file::refers(&wanted, &file.path));
+    }
     let mut answer = Answer::new(&survey, &query, &ranking, tested.as_ref(), described.as_deref());
     answer.risks.extend(unread);
     answer.compose(&handoff.prior_results());

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::answer::{Answer, MAX_SUMMARY_FILES, Reference, files, is_example, reason, wants};
+use crate::answer::{Answer, MAX_SUMMARY_FILES, Reference, files, is_example, lines_in, reason, wants};
 use crate::entry::EntryPoint;
 use crate::language::Class;
 use crate::limits::{MAX_FILE_REFS, MAX_LISTED};
@@ -101,7 +101,7 @@ fn folders(survey: &Survey) -> Vec<String> {
         let place = if name.is_empty() { "at the root".to_owned() } else { format!("{name}/") };
         let main = folder.languages.iter().max_by_key(|((code, _), counts)| (*code, **counts));
         let main = main.map_or("", |((_, name), _)| name);
-        format!("- {place}: {}, {} lines, mainly {main}", files(folder.files), folder.lines)
+        format!("- {place}: {}, {}, mainly {main}", files(folder.files), lines_in(folder.lines))
     });
     let mut lines: Vec<String> = named.collect();
     if let (1.., Some(last)) = (more, lines.last_mut()) {
@@ -129,7 +129,7 @@ fn types(survey: &Survey) -> Vec<String> {
         for definition in all() {
             let is_type = matches!(
                 definition.kind,
-                Kind::Class | Kind::Struct | Kind::Enum | Kind::Interface | Kind::Type | Kind::Table
+                Kind::Class | Kind::Struct | Kind::Enum | Kind::Interface | Kind::Type | Kind::Table | Kind::View
             );
             if is_type {
                 let (methods, lines) = owned.get(definition.name.as_str()).copied().unwrap_or_default();
@@ -148,7 +148,12 @@ fn types(survey: &Survey) -> Vec<String> {
             count => format!(", {count} methods"),
         };
         let kind = definition.kind.name();
-        format!("- {path}:{}: {kind} `{}`, {lines} lines{methods}", definition.line, definition.qualified())
+        format!(
+            "- {path}:{}: {kind} `{}`, {}{methods}",
+            definition.line,
+            definition.qualified(),
+            lines_in(u64::from(*lines))
+        )
     });
     named.collect()
 }

@@ -252,9 +252,15 @@ impl Ranking {
         // A definition of which only the inside fits is no answer by itself.
         let outside = if defined.name != 0 { 1.0 } else { 0.7 };
         let kind = match defined.definition.kind {
-            Kind::Function | Kind::Method | Kind::Class | Kind::Struct | Kind::Interface | Kind::Enum | Kind::Table => {
-                1.0
-            }
+            Kind::Function
+            | Kind::Method
+            | Kind::Class
+            | Kind::Struct
+            | Kind::Interface
+            | Kind::Enum
+            | Kind::Table
+            | Kind::View
+            | Kind::Index => 1.0,
             Kind::Type | Kind::Macro | Kind::Module | Kind::Test | Kind::Constant => 0.85,
             Kind::Impl => 0.7,
             Kind::Heading | Kind::Section => 0.8,

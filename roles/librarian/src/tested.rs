@@ -55,6 +55,8 @@ pub struct Tested {
     pub searched: usize,
     /// How many were not, for the budget.
     pub not_searched: usize,
+    /// Only what the request refers to is granted, so tests elsewhere cannot be seen.
+    pub narrow: bool,
 }
 
 /// How many directories two paths have in common from the root on.

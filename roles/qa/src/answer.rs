@@ -127,7 +127,11 @@ impl Writer<'_> {
         let (all, tested) = (self.scope.targets.len(), self.tested());
         let label = plain(&self.scope.label);
         let (subject, unit) = match self.scope.part {
-            Part::Change => (format!("Tests of {label}"), "changed definition"),
+            // A label may say why the change is the one at hand: `the last commit; there are no uncommitted changes`.
+            Part::Change => match label.split_once("; ") {
+                Some((change, why)) => (format!("Tests of {change} ({why})"), "changed definition"),
+                None => (format!("Tests of {label}"), "changed definition"),
+            },
             Part::Named => (format!("Tests of {label}"), "definition"),
             Part::Whole => {
                 let (tests, files) = self.count_tests();
@@ -139,13 +143,19 @@ impl Writer<'_> {
         }
         let verb = if all == 1 { "is" } else { "are" };
         let by = if self.scope.part == Part::Whole { "named" } else { "reached" };
+        // What cannot be seen comes first: a test elsewhere is not missing.
+        let subject = if self.scope.narrow && tested < all {
+            format!("{subject}: tests outside of what was granted cannot be seen; in what was granted,")
+        } else {
+            format!("{subject}:")
+        };
         let head = match (all, tested) {
-            (1, 1) => format!("{subject}: the {unit} is {by} by tests"),
-            (1, _) => format!("{subject}: no test refers to the {unit}"),
-            (_, 0) => format!("{subject}: no test refers to any of {}", counted(all, unit)),
-            (_, tested) if tested == all => format!("{subject}: all {} {verb} {by} by tests", counted(all, unit)),
+            (1, 1) => format!("{subject} the {unit} is {by} by tests"),
+            (1, _) => format!("{subject} no test refers to the {unit}"),
+            (_, 0) => format!("{subject} no test refers to any of {}", counted(all, unit)),
+            (_, tested) if tested == all => format!("{subject} all {} {verb} {by} by tests", counted(all, unit)),
             _ => {
-                format!("{subject}: {tested} of {} {verb} {by} by tests, {} by none", counted(all, unit), all - tested)
+                format!("{subject} {tested} of {} {verb} {by} by tests, {} by none", counted(all, unit), all - tested)
             }
         };
         let missing = self.pairs().filter(|(_, cover)| !cover.is_tested()).take(2);
@@ -165,14 +175,14 @@ impl Writer<'_> {
             if others.is_empty() { String::new() } else { format!(" (files of other kinds: {})", others.join(", ")) };
         match self.scope.part {
             Part::Change if changed > 0 => {
-                format!("{subject}: only tests changed, {}{files}.", counted(changed, "of them"))
+                format!("{subject}: only tests changed, {changed} of them{files}.")
             }
             Part::Change => format!("{subject}: it touches no code that a test could refer to{files}."),
             Part::Named => format!("{subject}: there is no function or method that a test could refer to{files}."),
             Part::Whole if self.project.files.is_empty() => {
                 "No code was found in what is granted of the project.".to_owned()
             }
-            Part::Whole => format!("{subject}; it has no public function that a test could refer to."),
+            Part::Whole => format!("{subject}; no function of it was told to be public."),
         }
     }
 
@@ -223,7 +233,8 @@ impl Writer<'_> {
         if self.scope.part == Part::Whole {
             return self.worst_files(&missing, lines);
         }
-        lines.push("No test refers to:".to_owned());
+        let head = if self.scope.narrow { "No test in what was granted refers to:" } else { "No test refers to:" };
+        lines.push(head.to_owned());
         for (target, cover) in missing.iter().take(MAX_LISTED) {
             let mentioned = cover.uses.first().map(|one| format!("; {} mentions it outside of a test", self.used(one)));
             lines.push(format!("- {}{}", self.placed(target), mentioned.unwrap_or_default()));

@@ -53,7 +53,8 @@ impl Writer<'_> {
                 let at = file.around(smell.line, |one| one.kind == code_map::outline::Kind::Test);
                 let changed = at.is_some_and(|at| self.scope.changed_tests.contains(&(index, at)));
                 found.push(
-                    fault(smell.fault, smell.mark, smell.test.as_deref(), changed).at(file.path.clone(), smell.line),
+                    fault(smell.fault, &plain(&smell.mark), smell.test.as_deref(), changed)
+                        .at(file.path.clone(), smell.line),
                 );
             }
         }

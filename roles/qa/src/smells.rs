@@ -37,7 +37,7 @@ pub struct Smell {
     /// The test it is about, where one is known.
     pub test: Option<String>,
     /// The words that say so, such as `#[ignore]`.
-    pub mark: &'static str,
+    pub mark: String,
     /// Functions that the test calls; one that asserts clears it.
     calls: Vec<String>,
 }
@@ -131,7 +131,7 @@ pub fn of(file: &File, text: &str, code: &str, helpers: &mut Helpers) -> Vec<Sme
             fault: Fault::AssertsNothing,
             line: definition.line,
             test: Some(definition.name.clone()),
-            mark: "",
+            mark: String::new(),
             calls: calls(&body),
         });
     }
@@ -222,7 +222,7 @@ fn marks(file: &File, lines: &[&str], raw: &[&str]) -> Vec<Smell> {
             let inside = test.is_some() || file.test;
             if inside && found.len() < MAX_SMELLS_PER_FILE {
                 let name = test.and_then(|at| file.definitions.get(at)).map(|definition| definition.name.clone());
-                found.push(Smell { fault, line: number, test: name, mark, calls: Vec::new() });
+                found.push(Smell { fault, line: number, test: name, mark: mark.to_owned(), calls: Vec::new() });
             }
         }
         before = code;
@@ -231,15 +231,22 @@ fn marks(file: &File, lines: &[&str], raw: &[&str]) -> Vec<Smell> {
 }
 
 /// What one line says. `before` is the line of code before it.
-fn mark(family: &str, code: &str, text: &str, before: &str) -> Option<(Fault, &'static str)> {
+fn mark<'a>(family: &str, code: &'a str, text: &str, before: &str) -> Option<(Fault, &'a str)> {
     let reason = |given: bool| if given { Fault::DisabledWithReason } else { Fault::Disabled };
     match family {
         "Rust" => {
-            if let Some(rest) = code.strip_prefix("#[ignore") {
-                return Some((reason(rest.trim_start().starts_with('=')), "#[ignore]"));
+            // The attribute may share its line with others and with the function.
+            for (at, opening) in code.match_indices("#[ignore") {
+                let rest = code.get(at + opening.len()..).unwrap_or_default().trim_start();
+                if rest.starts_with(['=', ']']) {
+                    return Some((reason(rest.starts_with('=')), "#[ignore]"));
+                }
             }
-            (code.starts_with("#[cfg_attr(") && has_word(code, "ignore"))
-                .then_some((Fault::Conditional, "#[cfg_attr(…, ignore)]"))
+            let conditional = code.split("#[cfg_attr(").skip(1).any(|rest| {
+                let rest = rest.split(']').next().unwrap_or_default();
+                has_word(rest, "ignore")
+            });
+            conditional.then_some((Fault::Conditional, "#[cfg_attr(…, ignore)]"))
         }
         "Python" => python(code, text, before),
         "JavaScript" => javascript(code),
@@ -248,21 +255,23 @@ fn mark(family: &str, code: &str, text: &str, before: &str) -> Option<(Fault, &'
                 .into_iter()
                 .find(|(mark, _)| starts_with_call(code, mark))?;
             if before.starts_with("if ") || before.contains(" if ") {
-                return Some((Fault::Conditional, "t.Skip"));
+                return Some((Fault::Conditional, mark.trim_end_matches('(')));
             }
-            Some((reason(with_reason && !code.contains(&format!("{mark})"))), "t.Skip"))
+            Some((reason(with_reason && !code.contains(&format!("{mark})"))), mark.trim_end_matches('(')))
         }
         "Java" => {
-            let mark = ["@Disabled", "@Ignore"].into_iter().find(|mark| code.starts_with(mark))?;
-            let rest = code.strip_prefix(mark).unwrap_or_default();
+            let (at, mark) = ["@Disabled", "@Ignore"].into_iter().find_map(|mark| Some((code.find(mark)?, mark)))?;
+            let rest = code.get(at + mark.len()..).unwrap_or_default();
             if rest.starts_with(|c: char| c.is_alphanumeric()) {
                 let condition = mark == "@Disabled" && rest.starts_with(['I', 'O', 'F']);
-                return condition.then_some((Fault::Conditional, "@DisabledIf"));
+                let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+                let whole = code.get(at..at + mark.len() + end).unwrap_or(mark);
+                return condition.then_some((Fault::Conditional, whole));
             }
             Some((reason(rest.contains(['"', '='])), mark))
         }
         "C#" => {
-            if code.starts_with("[Ignore") {
+            if code.contains("[Ignore]") || code.contains("[Ignore(") {
                 return Some((reason(code.contains('"')), "[Ignore]"));
             }
             (code.starts_with('[') && code.contains("Skip =")).then_some((Fault::DisabledWithReason, "Skip ="))
@@ -275,9 +284,9 @@ fn mark(family: &str, code: &str, text: &str, before: &str) -> Option<(Fault, &'
         "Ruby" => {
             let first = code.split([' ', '(']).next().unwrap_or_default();
             match first {
-                "fit" | "fdescribe" | "fcontext" => Some((Fault::Focused, "fit")),
-                "xit" | "xdescribe" | "xcontext" => Some((Fault::Disabled, "xit")),
-                "skip" | "pending" => Some((reason(code.contains(['"', '\''])), "skip")),
+                "fit" | "fdescribe" | "fcontext" => Some((Fault::Focused, first)),
+                "xit" | "xdescribe" | "xcontext" => Some((Fault::Disabled, first)),
+                "skip" | "pending" => Some((reason(code.contains(['"', '\''])), first)),
                 _ => None,
             }
         }
@@ -293,9 +302,10 @@ fn starts_with_call(code: &str, call: &str) -> bool {
     })
 }
 
-fn python(code: &str, text: &str, before: &str) -> Option<(Fault, &'static str)> {
+fn python<'a>(code: &'a str, text: &str, before: &str) -> Option<(Fault, &'a str)> {
     if let Some(name) = code.strip_prefix('@') {
         let dotted = name.split('(').next().unwrap_or_default().trim();
+        let mark = code.split('(').next().unwrap_or_default().trim();
         let last = dotted.rsplit('.').next().unwrap_or_default();
         let known = dotted.starts_with("pytest.mark.")
             || dotted.starts_with("mark.")
@@ -305,10 +315,10 @@ fn python(code: &str, text: &str, before: &str) -> Option<(Fault, &'static str)>
             _ if !known => None,
             "skip" => {
                 let given = text.contains(['"', '\'']);
-                Some((if given { Fault::DisabledWithReason } else { Fault::Disabled }, "@pytest.mark.skip"))
+                Some((if given { Fault::DisabledWithReason } else { Fault::Disabled }, mark))
             }
-            "skipif" | "skipIf" | "skipUnless" => Some((Fault::Conditional, "@pytest.mark.skipif")),
-            "xfail" | "expectedFailure" => Some((Fault::Conditional, "@pytest.mark.xfail")),
+            "skipif" | "skipIf" | "skipUnless" => Some((Fault::Conditional, mark)),
+            "xfail" | "expectedFailure" => Some((Fault::Conditional, mark)),
             _ => None,
         };
     }
@@ -320,9 +330,9 @@ fn python(code: &str, text: &str, before: &str) -> Option<(Fault, &'static str)>
         || before.starts_with("else")
         || call.contains("import")
     {
-        return (!call.contains("import")).then_some((Fault::Conditional, "pytest.skip"));
+        return (!call.contains("import")).then_some((Fault::Conditional, call.trim_end_matches('(')));
     }
-    Some((Fault::DisabledWithReason, "pytest.skip"))
+    Some((Fault::DisabledWithReason, call.trim_end_matches('(')))
 }
 
 fn javascript(code: &str) -> Option<(Fault, &'static str)> {
@@ -386,6 +396,12 @@ mod tests {
             ("Rust", "#[ignore = \"  \"]", "", Some(Fault::DisabledWithReason)),
             ("Rust", "#[cfg_attr(miri, ignore)]", "", Some(Fault::Conditional)),
             ("Rust", "let ignore = 1;", "", None),
+            ("Rust", "#[test] #[ignore] fn t() { a(); }", "", Some(Fault::Disabled)),
+            ("Rust", "#[test] #[ignore = \"  \"] fn t() { a(); }", "", Some(Fault::DisabledWithReason)),
+            ("Rust", "#[test] #[cfg_attr(miri, ignore)] fn t() { a(); }", "", Some(Fault::Conditional)),
+            ("Rust", "#[cfg_attr(miri, allow(x))] fn ignore() {}", "", None),
+            ("Java", "@Test @Disabled void a() {}", "", Some(Fault::Disabled)),
+            ("C#", "[Test] [Ignore(\" \")] public void A() {}", "", Some(Fault::DisabledWithReason)),
             ("Python", "@pytest.mark.skip", "", Some(Fault::Disabled)),
             ("Python", "@unittest.skip('x')", "", Some(Fault::DisabledWithReason)),
             ("Python", "@pytest.mark.skipif(a, reason=' ')", "", Some(Fault::Conditional)),
@@ -409,6 +425,21 @@ mod tests {
             ("Java", "@IgnoreCase", "", None),
         ] {
             assert_eq!(mark(family, code, code, before).map(|(fault, _)| fault), expected, "{family}: {code}");
+        }
+    }
+
+    #[test]
+    fn a_mark_is_what_the_source_says() {
+        for (family, code, expected) in [
+            ("Python", "@unittest.skip(' ')", "@unittest.skip"),
+            ("Python", "@unittest.expectedFailure", "@unittest.expectedFailure"),
+            ("Python", "@pytest.mark.skip", "@pytest.mark.skip"),
+            ("Python", "self.skipTest(' ')", "self.skipTest"),
+            ("Go", "t.SkipNow()", "t.SkipNow"),
+            ("Java", "@DisabledOnOs(WINDOWS)", "@DisabledOnOs"),
+            ("Ruby", "xdescribe ' ' do", "xdescribe"),
+        ] {
+            assert_eq!(mark(family, code, code, "").map(|(_, mark)| mark), Some(expected), "{family}: {code}");
         }
     }
 

@@ -115,6 +115,9 @@ fn rationale(
 ) -> String {
     let files = plural(coverage.len(), "changed file");
     match verdict {
+        Verdict::Approved if coverage.len() == 1 => {
+            format!("The changed file was seen in full and no finding is above low severity ({counts}).")
+        }
         Verdict::Approved => {
             format!("Every one of {files} was seen in full and no finding is above low severity ({counts}).")
         }

@@ -27,6 +27,12 @@ fn a_change_that_was_seen_and_is_clean_is_approved() {
 }
 
 #[test]
+fn one_changed_file_is_told_in_the_singular() {
+    let decision = Change::new().edit("a.py", "x = 1\n", "x = 2\n").review().review.unwrap();
+    assert!(decision.rationale.starts_with("The changed file was seen in full"), "{}", decision.rationale);
+}
+
+#[test]
 fn findings_of_weight_ask_for_changes() {
     let result = Change::new().edit("a.py", "x = 1\n", "x = 1\nbreakpoint()\n").review();
     assert_eq!(verdict(&result), Verdict::ChangesRequested);

@@ -20,7 +20,7 @@ pub fn mask(value: &str) -> String {
     let shown: String = if length >= SHOW_FROM { value.chars().take(SHOWN).collect() } else { String::new() };
     // A private key spans lines; its first characters are dashes and say nothing.
     let shown = shown.trim_start_matches('-').replace(char::is_control, "");
-    format!("{shown}… ({length} characters)")
+    format!("{shown}… ({length} {})", if length == 1 { "character" } else { "characters" })
 }
 
 /// `text` with every long run that looks random shortened. For quoting text that no scan has looked at.

@@ -262,6 +262,7 @@ fn text_past_the_limit_is_counted_and_never_quoted() {
 #[test]
 fn a_mask_shows_at_most_four_characters() {
     assert_eq!(mask(""), "… (0 characters)");
+    assert_eq!(mask("x"), "… (1 character)");
     assert_eq!(mask("hunter2"), "… (7 characters)");
     assert_eq!(mask("0123456789abcdef"), "0123… (16 characters)");
     assert_eq!(mask("éééééééééééééééé"), "éééé… (16 characters)");

@@ -65,7 +65,7 @@ fn a_new_journal_says_what_it_is_and_is_shown_with_all_that_happened() {
 
     let shown = brain.run(&["sessions", "show", SEED_ID]).ended(0).out;
     for line in [
-        "Brain asked\n  Which form?\n  - Login: the login form",
+        "Brain asked\n  Which form?\n  1. Login: the login form (a)",
         "Plan\n  approved by the operator: Approved by the user.\n  may touch login.html\n  risk: auth",
         "Specialists\n  security  completed  The form is sound.",
         "Approvals\n  write_file  approved by the operator",

@@ -47,8 +47,8 @@ fn a_plan_is_a_tree_for_people_and_data_for_programs_and_runs_nothing() {
 #[test]
 fn what_is_asked_back_is_recorded_and_answered_by_number_id_or_words() {
     for (answer, expected) in [
-        ("2", "Check for security hazards: look for secrets, dangerous calls and unsafe settings"),
-        ("check-safety", "Check for security hazards: look for secrets, dangerous calls and unsafe settings"),
+        ("2", "look for secrets, dangerous calls and unsafe settings"),
+        ("check-safety", "look for secrets, dangerous calls and unsafe settings"),
         ("the parser in a.py", "the parser in a.py"),
     ] {
         let brain = Brain::in_project(&[("a.py", "def parse(text):\n    return text\n")]);
@@ -64,7 +64,7 @@ fn what_is_asked_back_is_recorded_and_answered_by_number_id_or_words() {
 
         let report = brain.run(&["run", "--session", "last", answer, "--json"]).ended(0).json();
         assert_eq!(session(&report), id, "the session goes on");
-        assert_eq!(report["task"], format!("fix it\n\n{expected}"));
+        assert_eq!(report["task"], expected);
         assert_eq!(report["status"], "answered");
         assert_eq!(records(&brain, id, "run_start").len(), 2);
         // The workers see what went before as a snapshot, and nothing of it otherwise.

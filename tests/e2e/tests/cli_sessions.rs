@@ -207,7 +207,13 @@ fn an_earlier_session_is_handed_over_as_a_snapshot() {
     let (_, snapshot) = context.iter().find(|(path, _)| *path == thread).unwrap();
     let snapshot = String::from_utf8_lossy(snapshot);
     assert!(snapshot.contains("where is a.txt"), "{snapshot}");
-    assert_eq!(second["missing"], json!(["@nowhere.txt: there is no such file"]));
+    assert_eq!(
+        second["missing"],
+        json!([
+            "@nowhere.txt: there is no such file",
+            "none of the files that the request names is there, and roles see nothing else"
+        ])
+    );
 }
 
 #[test]

@@ -192,8 +192,15 @@ fn a_missing_reference_is_said_and_the_run_goes_on_but_a_named_one_has_to_exist(
     let report = brain.run(&["run", "where is invoice_total, see @src/nope.rs and @../x", "--json"]).ended(0).json();
     assert_eq!(
         strings(&report["missing"]),
-        ["@src/nope.rs: there is no such file", "@../x: give a path below the project"]
+        [
+            "@src/nope.rs: there is no such file",
+            "@../x: give a path below the project",
+            "none of the files that the request names is there, and roles see nothing else",
+        ]
     );
+    // A name that is mistyped does not widen what roles see.
+    let granted = report["workers"][0]["receipt"]["grants"]["workspace"].as_array().unwrap();
+    assert_eq!(granted.last().unwrap(), &json!({"who": "handoff", "globs": []}), "{granted:?}");
     for bad in ["src/nope.rs", "../x", "/etc/passwd", ""] {
         let ran = brain.run(&["role", "run", "librarian", "--goal", "where is invoice_total", "--ref", bad]).ended(2);
         assert!(ran.error("run.reference").contains(bad), "{ran}");

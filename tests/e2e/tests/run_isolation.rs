@@ -177,9 +177,9 @@ fn roles_that_wait_for_each_other_are_found_while_planning_and_named() {
     brain.misbehaving("beta", "list", "after = [\"gamma\"]\n");
     brain.misbehaving("gamma", "list", "after = [\"beta\"]\n");
     let ran = brain.run(&["run", "list /workspace", "--json", "-q"]).ended(1);
-    assert!(ran.error("plan.circle").contains("the roles wait for each other: beta → gamma → beta"), "{ran}");
+    assert!(ran.error("plan.cycle").contains("the roles wait for each other: beta → gamma → beta"), "{ran}");
     assert!(!brain.home().join("sessions").exists(), "nothing was begun");
-    brain.run(&["plan", "list /workspace"]).ended(1).error("plan.circle");
+    brain.run(&["plan", "list /workspace"]).ended(1).error("plan.cycle");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn listed(place: &PlaceArgs, args: &ListArgs) -> Outcome {
     if args.json {
         print_json(&sessions)?
     } else {
-        print(&show::sessions(&sessions, project.as_deref()))?
+        print(&show::sessions(&sessions, project.as_deref(), args.status.is_some()))?
     }
     Ok(Exit::Done)
 }

@@ -16,9 +16,9 @@ pub fn events(out: &mut String, events: &RunEvents) {
         section(
             out,
             "Brain asked",
-            std::iter::once(line(&asked.question)).chain(
-                asked.options.iter().map(|option| format!("- {}: {}", line(&option.label), line(&option.description))),
-            ),
+            std::iter::once(line(&asked.question)).chain(asked.options.iter().enumerate().map(|(n, option)| {
+                format!("{}. {}: {} ({})", n + 1, line(&option.label), line(&option.description), line(&option.id))
+            })),
         );
     }
     if let Some(review) = &events.plan_review {

@@ -16,6 +16,7 @@ pub fn plan(plan: &Plan) -> String {
     let _ = writeln!(out, "Planned   by {}{sure}, mode {}: {}", by(plan), plan.mode.as_str(), line(&plan.reason));
     if let Some(question) = &plan.clarification {
         out.push_str(&clarification(question));
+        return out;
     }
     for phase in [PlanPhase::Support, PlanPhase::Primary, PlanPhase::Review] {
         let workers: Vec<&WorkerPlan> = plan.of(phase).map(|(_, worker)| worker).collect();

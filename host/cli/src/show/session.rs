@@ -14,14 +14,15 @@ use super::style::{block, count, faint, heading, line, status};
 const MAX_REQUEST: usize = 60;
 
 /// A list of sessions: of all, or of one project.
-pub fn sessions(list: &SessionList, project: Option<&Path>) -> String {
+pub fn sessions(list: &SessionList, project: Option<&Path>, of_a_status: bool) -> String {
+    let such = if of_a_status { "such " } else { "" };
     let mut out = String::new();
     if list.sessions.is_empty() && list.not_shown == 0 {
         let _ = match (project, list.filtered) {
             (_, 0) => writeln!(out, "There are no sessions yet: `brain run \"…\"` makes one."),
             (Some(project), others) => writeln!(
                 out,
-                "There are no sessions of {}, and {}: --all shows those of every project.",
+                "There are no {such}sessions of {}, and {}: --all shows those of every project.",
                 line(&project.display().to_string()),
                 count(others, "other one"),
             ),

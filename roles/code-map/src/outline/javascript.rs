@@ -282,11 +282,19 @@ impl Reader {
     /// `exports.name = function …`, `Class.prototype.name = …`, `module.exports = { … }`.
     fn assignment(&mut self, assignment: &AssignmentExpression, scope: &Scope) {
         let AssignmentTarget::StaticMemberExpression(target) = &assignment.left else { return };
-        let name = target.property.name.as_str();
+        let mut name = target.property.name.as_str();
+        let mut at = target.property.span;
+        // `module.exports = function name() { … }`: its own name says more.
+        if name == "exports"
+            && let Expression::FunctionExpression(function) = &assignment.right
+            && let Some(id) = &function.id
+        {
+            (name, at) = (id.name.as_str(), id.span);
+        }
         if is_function(&assignment.right)
             || (name == "exports" && matches!(assignment.right, Expression::ObjectExpression(_)))
         {
-            self.value(name, &assignment.right, scope, target.property.span, assignment.span);
+            self.value(name, &assignment.right, scope, at, assignment.span);
         }
     }
 
@@ -379,6 +387,14 @@ mod tests {
         ];
         assert_eq!(rows, expected);
         assert_eq!(found.definitions[0].top, 1);
+    }
+
+    #[test]
+    fn an_exported_function_has_its_own_name() {
+        let text = "module.exports = function named(a) { return a; };\n";
+        let found = outline("n.js", text).expect("parses");
+        let names: Vec<_> = found.definitions.iter().map(|d| (d.qualified(), d.kind)).collect();
+        assert_eq!(names, [("named".to_owned(), Kind::Function)]);
     }
 
     #[test]

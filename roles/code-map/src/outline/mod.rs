@@ -45,8 +45,12 @@ pub enum Kind {
     Impl,
     /// A test.
     Test,
-    /// A table, view or index of a database.
+    /// A table of a database.
     Table,
+    /// A view of a database.
+    View,
+    /// An index of a database.
+    Index,
     /// A heading of a document.
     Heading,
     /// A table of a settings file, a top-level key, or a target.
@@ -70,6 +74,8 @@ impl Kind {
             Kind::Impl => "impl",
             Kind::Test => "test",
             Kind::Table => "table",
+            Kind::View => "view",
+            Kind::Index => "index",
             Kind::Heading => "heading",
             Kind::Section => "section",
         }

@@ -246,8 +246,8 @@ pub static SQL: Table = Table {
     quotes: &[Quote { escapes: false, ..LONG_SINGLE }],
     declare: &[
         ("table", Kind::Table),
-        ("view", Kind::Table),
-        ("index", Kind::Table),
+        ("view", Kind::View),
+        ("index", Kind::Index),
         ("trigger", Function),
         ("function", Function),
         ("procedure", Function),

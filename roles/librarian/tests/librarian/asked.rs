@@ -32,6 +32,29 @@ fn the_words_of_a_reference_are_not_searched_for() {
 }
 
 #[test]
+fn one_line_is_singular_and_an_index_is_no_table() {
+    let bench = Bench::new()
+        .file("db/schema.sql", "CREATE TABLE users (id INT, name TEXT); CREATE INDEX idx_users ON users (name); CREATE VIEW named AS SELECT 1;\n");
+    let result = bench.goal("explain @db/schema.sql").ref_file("db/schema.sql").run(librarian::run);
+    assert!(
+        result.summary.contains(
+            "- db/schema.sql: SQL, 1 line; has `users` (table, :1), `idx_users` (index, :1), `named` (view, :1)"
+        ),
+        "{}",
+        result.summary
+    );
+}
+
+/// A reference in a request narrows what is granted; a test that cannot be seen is not missing.
+#[test]
+fn tests_that_are_not_granted_are_said_to_be_out_of_sight() {
+    let bench = Bench::new().file("src/app.py", "class App:\n    def start(self):\n        pass\n");
+    let result = bench.goal("explain @src/app.py").ref_file("src/app.py").run(librarian::run);
+    let unseen = "Tests: tests outside of what was granted cannot be seen; in what was granted, no test calls";
+    assert!(result.summary.contains(unseen), "{}", result.summary);
+}
+
+#[test]
 fn a_folder_that_is_referred_to_is_described_file_by_file() {
     let mut bench = Bench::new().goal("what is in @src").ref_file("src");
     for n in 0..librarian::limits::MAX_DESCRIBED + 2 {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use code_map::outline::Kind;
 use toml::{Table, Value};
 
 use super::{Commands, few, quoted};
@@ -143,8 +144,8 @@ fn manifest_flag(root: &str) -> Option<String> {
 /// Adds a command for each target.
 pub(super) fn commands(project: &Project, files: &[(&File, &BTreeSet<String>)], commands: &mut Commands) {
     let all = manifests(project);
-    // By command without names: the names, and whether all tests of some file are wanted.
-    let mut targets: BTreeMap<String, (BTreeSet<String>, bool)> = BTreeMap::new();
+    // By command without names: the names, whether all tests of some file are wanted, and whether some are not ignored.
+    let mut targets: BTreeMap<String, (BTreeSet<String>, bool, bool)> = BTreeMap::new();
     for (file, names) in files {
         let Some(package) = package(&all, &file.path) else {
             commands.unknown(file, "no Cargo.toml with a package is above it");
@@ -167,17 +168,42 @@ pub(super) fn commands(project: &Project, files: &[(&File, &BTreeSet<String>)], 
         let entry = targets.entry(command).or_default();
         entry.0.extend(names.iter().cloned());
         entry.1 |= names.is_empty();
+        entry.2 |= !all_ignored(std::iter::once(*file), |name| names.is_empty() || names.contains(name));
     }
-    for (command, (names, everything)) in targets {
+    for (command, (names, everything, runs)) in targets {
         let with_names = few(&names).filter(|_| !everything).map(|names| {
             let names: Vec<String> = names.iter().filter_map(|name| quoted(name)).collect();
-            match names.as_slice() {
-                [one] => format!("{command} {one}"),
-                _ => format!("{command} -- {}", names.join(" ")),
+            match (names.as_slice(), runs) {
+                ([one], true) => format!("{command} {one}"),
+                ([one], false) => format!("{command} {one} -- --ignored"),
+                (_, true) => format!("{command} -- {}", names.join(" ")),
+                (_, false) => format!("{command} -- --ignored {}", names.join(" ")),
             }
         });
-        commands.exact.push(with_names.filter(|command| command.len() <= MAX_COMMAND_BYTES).unwrap_or(command));
+        let without = if runs { command } else { format!("{command} -- --ignored") };
+        commands.exact.push(with_names.filter(|command| command.len() <= MAX_COMMAND_BYTES).unwrap_or(without));
     }
+}
+
+/// Whether there are tests of a wanted name, and each of them runs only where ignored tests are asked for.
+fn all_ignored<'a>(files: impl Iterator<Item = &'a File>, wanted: impl Fn(&str) -> bool) -> bool {
+    let mut tests = 0usize;
+    for file in files {
+        let ignored: BTreeSet<&str> = file
+            .smells
+            .iter()
+            .filter(|smell| smell.mark == "#[ignore]")
+            .filter_map(|smell| smell.test.as_deref())
+            .collect();
+        let all = file.definitions.iter().enumerate().filter(|(at, one)| one.kind == Kind::Test && !file.is_group(*at));
+        for (_, test) in all.filter(|(_, test)| wanted(&test.name)) {
+            if !ignored.contains(test.name.as_str()) {
+                return false;
+            }
+            tests += 1;
+        }
+    }
+    tests > 0
 }
 
 /// Adds the commands for all tests: one for each workspace.
@@ -192,9 +218,12 @@ pub(super) fn whole(project: &Project, commands: &mut Commands) {
             *roots.entry(package.root).or_insert(false) |= package.shared;
         }
     }
+    // Where each test of the project is ignored, the plain command runs none.
+    let rust = project.files.iter().filter(|file| file.language.name == "Rust" && !file.sample);
+    let ignored = if all_ignored(rust, |_| true) { " -- --ignored" } else { "" };
     for (root, shared) in roots {
         if let Some(flag) = manifest_flag(&root) {
-            commands.whole.push(format!("cargo test{flag}{}", if shared { " --workspace" } else { "" }));
+            commands.whole.push(format!("cargo test{flag}{}{ignored}", if shared { " --workspace" } else { "" }));
         }
     }
 }

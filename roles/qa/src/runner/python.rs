@@ -160,7 +160,39 @@ pub(super) fn whole(project: &Project, commands: &mut Commands) {
         if has_pytest(project, root) || tests.any(|test| test.container.is_none()) {
             add("pytest");
         } else {
-            add("python -m unittest discover");
+            for arguments in discover(project, root) {
+                add(&format!("python -m unittest discover{arguments}"));
+            }
         }
     }
+}
+
+/// What `discover` needs to be told so that it comes upon the tests: it enters only folders with an `__init__.py`, and takes
+/// only files called `test*.py` unless it is given another pattern.
+fn discover(project: &Project, root: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let tests = project.files.iter().filter(|file| {
+        file.language.name == "Python" && !file.sample && file.definitions.iter().any(|one| one.kind == Kind::Test)
+    });
+    for file in tests.filter(|file| self::root(project, &file.path) == root) {
+        // From the folder of the file upwards: the last one that is no package is where to begin.
+        let inside = folders(&file.path).take_while(|folder| *folder != root);
+        let start = inside.filter(|folder| !project.paths.contains(&join(folder, "__init__.py"))).last();
+        let pattern = match code_map::language::file_name(&file.path) {
+            name if name.starts_with("test") => "",
+            name if name.ends_with("_test.py") => " -p '*_test.py'",
+            _ => continue,
+        };
+        match start {
+            None => found.insert(pattern.to_owned()),
+            Some(start) => match quoted(relative(root, start)) {
+                Some(start) => found.insert(format!(" -s {start}{pattern}")),
+                None => continue,
+            },
+        };
+    }
+    if found.is_empty() {
+        found.insert(String::new());
+    }
+    found
 }

@@ -66,6 +66,50 @@ fn what_is_not_granted_is_not_said_to_be_missing() {
     let result = bench.ref_file("app/billing.py").goal("is @app/billing.py tested?").run(qa::run);
     assert_eq!(told(&result), Vec::<String>::new());
     assert!(result.summary.contains("Only what the request refers to was granted"), "{}", result.summary);
+    assert_eq!(
+        first(&result),
+        "Tests of app/billing.py: tests outside of what was granted cannot be seen; in what was granted, no test refers to the definition (`refund`)."
+    );
+}
+
+/// What CommonJS gives away is as public as what `export` marks.
+#[test]
+fn exports_of_commonjs_are_public() {
+    let result = Bench::new()
+        .file("cart.js", "function total(a) { return a; }\nconst discount = (a) => a;\nfunction own() {}\nmodule.exports = {total, discount};\n")
+        .file("math.js", "const mul = (a, b) => a * b;\nfunction div(a) { return a; }\nexports.mul = mul;\nmodule.exports.div = div;\n")
+        .file("named.js", "module.exports = function named(a) { return a; };\n")
+        .goal("is the whole project tested?")
+        .run(qa::run);
+    assert_eq!(
+        told(&result),
+        [
+            "qa/public-untested cart.js:1 low",
+            "qa/public-untested cart.js:2 low",
+            "qa/public-untested math.js:1 low",
+            "qa/public-untested math.js:2 low",
+            "qa/public-untested named.js:1 low",
+        ]
+    );
+}
+
+#[test]
+fn a_change_of_tests_alone_and_of_the_last_commit_is_told_in_a_sentence() {
+    let diff = [
+        change("tests/test_session.py", 7, "        assert 1", "        assert Session('a').expired(-1)"),
+        change("tests/test_session.py", 15, "    open_session('b')", "    open_session('a')"),
+    ];
+    let labelled = ContextRef::new(ContextRefKind::Artifact, "/context/changes.diff")
+        .label("the last commit; there are no uncommitted changes");
+    let result = python()
+        .reference(labelled)
+        .context("changes.diff", diff.concat())
+        .goal("do my changes have tests?")
+        .run(qa::run);
+    assert_eq!(
+        first(&result),
+        "Tests of the last commit (there are no uncommitted changes): only tests changed, 2 of them."
+    );
 }
 
 #[test]

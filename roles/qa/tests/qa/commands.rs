@@ -40,6 +40,21 @@ fn cargo_names_workspace_package_target_and_tests() {
 }
 
 #[test]
+fn ignored_tests_are_asked_for_where_there_are_no_others() {
+    let of = |other: &str| {
+        let text =
+            format!("pub fn boot_up() {{}}\n#[test] #[ignore] fn boots() {{ boot_up(); assert!(true) }}\n{other}");
+        let bench = Bench::new().file("Cargo.toml", "[package]\nname = \"a\"\n").file("src/lib.rs", &text);
+        run(bench, "is boot_up tested?")
+    };
+    assert_eq!(of(""), ["cargo test --lib boots -- --ignored", "cargo test -- --ignored"]);
+    assert_eq!(
+        of("#[test]\nfn runs() { boot_up(); assert!(true) }\n"),
+        ["cargo test --lib -- boots runs", "cargo test"]
+    );
+}
+
+#[test]
 fn node_follows_lock_file_script_and_runner() {
     let of = |manifest: &str, lock: &str| {
         let bench = Bench::new()
@@ -105,7 +120,23 @@ fn python_is_pytest_or_unittest_and_tox_where_it_is_set_up() {
         of(&[plain, ("poetry.lock", ""), ("pyproject.toml", "[tool.pytest.ini_options]")]),
         ["poetry run pytest tests/test_a.py::test_adds", "poetry run pytest"]
     );
-    assert_eq!(of(&[class]), ["python -m unittest tests/test_a.py -k test_adds", "python -m unittest discover"]);
+    assert_eq!(
+        of(&[class]),
+        ["python -m unittest tests/test_a.py -k test_adds", "python -m unittest discover -s tests"]
+    );
+    // Discovery enters packages by itself, and takes files of another name only when it is told.
+    for (files, whole) in [
+        (&[class, ("tests/__init__.py", "")][..], "python -m unittest discover"),
+        (
+            &[("tests/unit/test_a.py", class.1), ("tests/unit/__init__.py", "")][..],
+            "python -m unittest discover -s tests",
+        ),
+        (&[("tests/unit/test_a.py", class.1)][..], "python -m unittest discover -s tests"),
+        (&[("tests/a_test.py", class.1)][..], "python -m unittest discover -s tests -p '*_test.py'"),
+        (&[("test_a.py", class.1)][..], "python -m unittest discover"),
+    ] {
+        assert_eq!(of(files).get(1).map(String::as_str), Some(whole), "{files:?}");
+    }
     assert_eq!(
         of(&[class, ("tox.ini", "[testenv]\ncommands = pytest {posargs}\n")]),
         ["pytest tests/test_a.py::Adds::test_adds", "tox -- tests/test_a.py", "tox", "pytest"]
