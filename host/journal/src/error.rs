@@ -83,6 +83,17 @@ pub enum JournalError {
         folder: PathBuf,
     },
 
+    /// Another run goes on in the session.
+    #[error("a run goes on in the session `{id}`")]
+    #[diagnostic(
+        code("journal.in-use"),
+        help("wait until it has ended, or begin a session of its own: leave --session out")
+    )]
+    InUse {
+        /// The session.
+        id: SessionId,
+    },
+
     /// A new session was to get an id that is in use.
     #[error("session `{id}` exists already")]
     #[diagnostic(code("journal.exists"), help("open it to continue it, or let Brain choose a fresh id"))]

@@ -63,6 +63,12 @@ impl SessionPaths {
         self.folder.join("private")
     }
 
+    /// `<home>/sessions/<id>/run.lock`: locked by the run that goes on in the session. It is empty.
+    #[must_use]
+    pub fn run_lock(&self) -> PathBuf {
+        self.folder.join("run.lock")
+    }
+
     /// `<home>/sessions/<id>/changes`: what roles propose to change. Not made with the other folders: most sessions have none.
     #[must_use]
     pub fn changes(&self) -> PathBuf {

@@ -94,6 +94,7 @@ mod proposal;
 mod read;
 mod record;
 mod refs;
+mod run_lock;
 mod seed;
 mod snapshot;
 mod story;
@@ -118,6 +119,7 @@ pub use refs::{
     ArtifactDigest, ArtifactDigests, is_journal_uri, journal_context, journal_handoff, journal_message, journal_ref,
     journal_result, journal_uri, journal_value,
 };
+pub use run_lock::RunLock;
 pub use snapshot::{ContextEntry, MAX_SNAPSHOT_ENTRIES, MAX_SNAPSHOT_FILE_BYTES, SessionContext};
 pub use story::{ErrorStory, FindingCounts, HandoffStory, MAX_STORY_ITEMS, RunStory, SessionStory, WorkerStory};
 pub use tail::{DEFAULT_TAIL, MAX_TAIL, Tail};

@@ -17,40 +17,69 @@ const CHECKS: &str = "checks.json";
 /// Checks that are named where they did not run.
 const MAX_NAMED: usize = 8;
 
+/// What was found out about a proposed change.
+pub(crate) struct Checked {
+    pub summary: CheckSummary,
+    /// The project with the change in it; none where no copy could be made.
+    pub copy: Option<Scratch>,
+}
+
 /// Checks what the worker that proposes last proposes: the primary, where it does. None where nothing is proposed.
 ///
 /// A check is a program of the project's, run with the operator's rights and on a role's change: without `allowed` none
-/// runs, and the summary says which would have.
+/// runs, and the summary says which would have. The copy is made in any case, for the review.
 pub(crate) fn check(
     bench: &Bench<'_>,
     before: &[Worked],
     allowed: bool,
     missing: &mut Vec<String>,
     watch: &(dyn Fn(Event) + Sync),
-) -> Result<Option<CheckSummary>, RunError> {
+) -> Result<Option<Checked>, RunError> {
     let mut proposing = before.iter().filter(|worked| !worked.proposed.is_empty()).rev();
-    let Some(checked) = proposing.next() else { return Ok(None) };
+    let Some(proposal) = proposing.next() else { return Ok(None) };
     missing.extend(proposing.map(|other| format!("what {} proposes was not checked", other.report.role)));
-    let summary = summary(bench, &checked.proposed, allowed, watch)?;
+    let (copy, why) = match copy(bench, &proposal.proposed)? {
+        Ok(copy) => (Some(copy), None),
+        Err(why) => (None, Some(why)),
+    };
+    let summary = summary(bench, &proposal.proposed, copy.as_ref().ok_or(why), allowed, watch)?;
     let outcome: Option<CheckOutcome> =
         serde_json::to_value(&summary).ok().and_then(|json| serde_json::from_value(json).ok());
     if let Some(outcome) = outcome {
         let record = CheckRecord { outcome, attempt: None, fix_iteration: None };
         bench.journal.append(&Record::CheckSummary(record))?;
     }
-    Ok(Some(summary))
+    Ok(Some(Checked { summary, copy }))
+}
+
+/// The project with the change in it, or why there is none.
+fn copy(bench: &Bench<'_>, set: &ChangeSet) -> Result<Result<Scratch, String>, RunError> {
+    let cache = bench.home.join("cache/checks");
+    sweep(&cache);
+    let contents = Contents::open(bench.journal.paths().contents()).map_err(|error| RunError::State {
+        what: "the contents of a proposed change",
+        path: bench.journal.paths().contents(),
+        source: std::io::Error::other(error),
+    })?;
+    let (limits, stop) = (ScratchLimits::default(), || bench.cancel.is_cancelled());
+    match Scratch::new(bench.project, &cache, set, &contents, &bench.git.tracked, &limits, &stop) {
+        Ok(scratch) => Ok(Ok(scratch)),
+        Err(ScratchError::Cancelled) => Err(RunError::Interrupted),
+        Err(error) => Ok(Err(error.to_string())),
+    }
 }
 
 fn summary(
     bench: &Bench<'_>,
     set: &ChangeSet,
+    copy: Result<&Scratch, Option<String>>,
     allowed: bool,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<CheckSummary, RunError> {
     let config = ChecksConfig::default();
     let (kind, paths) = (PatchKind::of(changed_paths(set)), changed_paths(set));
-    // What the tree has without the change is what is shown to whoever may allow it.
-    let plan = select(kind, &config, &detect(bench.project, paths.clone()));
+    // What the tree has without the change is what is agreed to.
+    let mut plan = select(kind, &config, &detect(bench.project, paths));
     if plan.is_empty() {
         let reason = plan.reason.clone().unwrap_or_else(|| "the project has no checks for this change".into());
         return Ok(CheckSummary::skipped(&plan, reason));
@@ -59,24 +88,29 @@ fn summary(
         let reason = format!("running programs of the project was not allowed (--yes): {}", commands(&plan));
         return Ok(CheckSummary::skipped(&plan, reason));
     }
-    let stop = || bench.cancel.is_cancelled();
-    let cache = bench.home.join("cache/checks");
-    sweep(&cache);
-    let contents = Contents::open(bench.journal.paths().contents()).map_err(|error| RunError::State {
-        what: "the contents of a proposed change",
-        path: bench.journal.paths().contents(),
-        source: std::io::Error::other(error),
-    })?;
-    let limits = ScratchLimits::default();
-    let scratch = match Scratch::new(bench.project, &cache, set, &contents, &bench.git.tracked, &limits, &stop) {
-        Ok(scratch) => scratch,
-        Err(ScratchError::Cancelled) => return Err(RunError::Interrupted),
-        Err(error) => return Ok(CheckSummary::skipped(&plan, error.to_string())),
+    if plan.always_ask {
+        let reason = format!(
+            "the change is about how the project is built and checked, so that --yes does not cover it: look at the change, apply it and run {}",
+            commands(&plan)
+        );
+        return Ok(CheckSummary::skipped(&plan, reason));
+    }
+    let copy = match copy {
+        Ok(copy) => copy,
+        Err(why) => return Ok(CheckSummary::skipped(&plan, why.unwrap_or_default())),
     };
-    // The change may bring checks of its own.
-    let plan = select(kind, &config, &detect(scratch.root(), paths));
+    // Checks that come with the change were agreed to by nobody.
+    let with_change = select(kind, &config, &detect(copy.root(), changed_paths(set)));
+    let known =
+        |check: &brain_checks::Check| plan.checks.iter().any(|agreed| agreed.command_line() == check.command_line());
+    let new: Vec<String> =
+        with_change.checks.iter().filter(|check| !known(check)).map(brain_checks::Check::command_line).collect();
+    if !new.is_empty() {
+        plan.notes.push(format!("checks that come with the change were not run: {}", new.join(", ")));
+    }
+    let stop = || bench.cancel.is_cancelled();
     let mut begun = |check: &brain_checks::Check| watch(Event::Checking(check.command_line()));
-    run_all(&plan, &scratch, &Environment::of_operator(), &config.limits(), &mut begun, &stop)
+    run_all(&plan, copy, &Environment::of_operator(), &config.limits(), &mut begun, &stop)
         .map_err(|_| RunError::Interrupted)
 }
 

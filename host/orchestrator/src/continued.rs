@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use brain_journal::SessionStory;
+use brain_journal::{RunLock, SessionStory};
 use brain_packet::SessionId;
 use brain_plan::Clarification;
 
@@ -13,6 +13,10 @@ use crate::threads;
 /// A session that is continued.
 pub(crate) struct Continued {
     pub id: SessionId,
+    /// Nobody else continues it meanwhile.
+    pub lock: RunLock,
+    /// Where its last run was, when that was elsewhere.
+    pub elsewhere: Option<String>,
     /// What was asked in it and what came of it, for the workers.
     pub snapshot: String,
     /// How many runs it has.
@@ -25,12 +29,15 @@ impl Continued {
     /// The session that `word` names: its id, the beginning of it, or `last`.
     pub(crate) fn find(home: &Path, word: &str, project: &Path) -> Result<Self, RunError> {
         let id = session(home, word, project)?;
+        let lock = RunLock::take(home, &id)?;
         let story = SessionStory::read(home, &id)?;
         let (_, snapshot) = threads::snapshot(home, id.clone())
             .map_err(|why| RunError::Reference { reference: id.to_string(), why })?;
         let last = story.runs.last();
         let asked = last.and_then(|run| Some((run.prompt.clone()?, run.events.clarification.clone()?.into())));
-        Ok(Self { id, snapshot, runs: story.runs.len(), asked })
+        let root = last.and_then(|run| run.project_root.clone());
+        let elsewhere = root.filter(|root| Path::new(root) != project);
+        Ok(Self { id, lock, elsewhere, snapshot, runs: story.runs.len(), asked })
     }
 
     /// What the operator's words ask for: by themselves, or as the answer to what was asked.

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brain_changes::ChangeSet;
-use brain_checks::CheckSummary;
 use brain_journal::{Record, TodoItem};
 use brain_packet::{ContextRef, ContextRefKind, TaskStatus};
 use brain_plan::{Plan, PlanPhase, WorkerPlan};
 use brain_sandbox::Role;
 
-use crate::checking;
+use crate::checking::{self, Checked};
 use crate::error::RunError;
 use crate::git::{ChangedFile, Changes};
 use crate::report::Fault;
@@ -66,7 +65,7 @@ impl Crew<'_> {
 
     /// Has what `before` propose to change reviewed, where the plan asks for that. Each reviewer is handed the proposed change in
     /// place of the pending one, and the results of all. Where nothing is proposed there is nothing to review.
-    pub(crate) fn review(&self, before: &[Worked], checks: Option<&CheckSummary>) -> Result<Vec<Worked>, RunError> {
+    pub(crate) fn review(&self, before: &[Worked], checked: Option<&Checked>) -> Result<Vec<Worked>, RunError> {
         let reviewers = self.plan.of(PlanPhase::Review);
         let Some(changes) = proposed(before) else {
             for (_, worker) in reviewers {
@@ -75,8 +74,11 @@ impl Crew<'_> {
             return Ok(Vec::new());
         };
         let git = Git { tracked: Arc::clone(&self.bench.git.tracked), diff: Some(changes) };
-        let bench = Bench { git: &git, ..self.bench };
-        let checks: Vec<ContextFile> = checks.map(checking::context).into_iter().collect();
+        // It sees the files as they would be.
+        let copy = checked.and_then(|checked| checked.copy.as_ref());
+        let project = copy.map_or(self.bench.project, |copy| copy.root());
+        let bench = Bench { git: &git, project, ..self.bench };
+        let checks: Vec<ContextFile> = checked.map(|checked| checking::context(&checked.summary)).into_iter().collect();
         reviewers.map(|(at, _)| self.call_with(&bench, at, before, &checks)).collect()
     }
 

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use brain_journal::{ClarificationRequest, Journal, Phase, ProjectSupport, Record, RunEnd, RunStart, TodoItem};
+use brain_journal::{
+    ClarificationRequest, Journal, Phase, ProjectSupport, Record, RunEnd, RunLock, RunStart, TodoItem,
+};
 use brain_manifest::{Config, Manifest};
 use brain_packet::{BrainTaskContext, ContextRef, ContextRefKind, RoleName, TaskStatus, limits::MAX_GOAL_CHARS};
 use brain_plan::{Clarification, Mode, Plan, PlanPhase, Request, WorkerPlan};
@@ -132,14 +134,16 @@ impl Orchestrator {
         };
         let request = checked(&request)?;
         let mut references = references::resolve(request, &self.project, &self.home);
-        let plan = self.plan(request, &references, continued.is_some())?;
-        let (journal, run) = match continued {
-            Some(Continued { id, snapshot, runs, .. }) => {
+        let mut plan = self.plan(request, &references, continued.is_some())?;
+        let (journal, run, _lock) = match continued {
+            Some(Continued { id, lock, elsewhere, snapshot, runs, .. }) => {
                 references.threads.retain(|(known, _)| *known != id);
                 references.threads.push((id.clone(), snapshot));
-                (Journal::open(&self.home, &id)?, runs + 1)
+                plan.missing
+                    .extend(elsewhere.map(|root| format!("the session was last about another project: {root}")));
+                (Journal::open(&self.home, &id)?, runs + 1, lock)
             }
-            None => (Journal::start(&self.home)?, 1),
+            None => self.begun()?,
         };
         self.recorded(&journal, || match plan.clarification.clone() {
             Some(clarification) => self.ask_back(&journal, run, references, plan, clarification),
@@ -170,9 +174,16 @@ impl Orchestrator {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let plan = brain_plan::of_one(goal, &role.manifest, &self.config);
-        let journal = Journal::start(&self.home)?;
+        let (journal, _, _lock) = self.begun()?;
         let references = References { files, ..References::default() };
         self.recorded(&journal, || self.work(&journal, 1, goal, references, plan, watch))
+    }
+
+    /// A new session, which is this run's alone, and its first.
+    fn begun(&self) -> Result<(Journal, usize, RunLock), RunError> {
+        let journal = Journal::start(&self.home)?;
+        let lock = RunLock::take(&self.home, journal.id())?;
+        Ok((journal, 1, lock))
     }
 
     /// Whatever ends a run early is its last record.
@@ -308,8 +319,9 @@ impl Orchestrator {
         }
         let mut before = support.clone();
         before.push(primary.clone());
-        let checks = checking::check(&crew.bench, &before, self.may_check, &mut missing, watch)?;
-        let judges = crew.review(&before, checks.as_ref())?;
+        let checked = checking::check(&crew.bench, &before, self.may_check, &mut missing, watch)?;
+        let judges = crew.review(&before, checked.as_ref())?;
+        let checks = checked.map(|checked| checked.summary);
         if self.cancel.is_cancelled() {
             return Err(RunError::Interrupted);
         }

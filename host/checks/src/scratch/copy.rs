@@ -210,7 +210,7 @@ impl Copier<'_> {
             if stays_inside(&self.project, within.parent().unwrap_or(Path::new("")), &target) {
                 self.count(0)?;
                 symlink(&target, &to).map_err(failed("make the link", &to))?;
-            } else if !depend::is_linked(&from) {
+            } else {
                 self.made.note(format!("`{}` is not in the copy: it is a link that leads out", within.display()));
             }
         } else if kind.is_file() {

@@ -21,11 +21,6 @@ pub(super) fn is_certain(path: &Path, name: &str) -> bool {
     }
 }
 
-/// Whether there is a link to a folder of dependencies, which gets one of its own.
-pub(super) fn is_linked(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known)) && path.is_dir()
-}
-
 impl Copier<'_> {
     /// Links the folders of dependencies in `folder` that were not copied.
     pub(super) fn link_dependencies(&mut self, folder: &Path) -> Result<(), ScratchError> {
@@ -36,8 +31,14 @@ impl Copier<'_> {
             if fs::symlink_metadata(&to).is_ok() || !from.is_dir() {
                 continue;
             }
+            // A link that stays inside was copied as one, and one that leads out is nobody's dependencies; nor is any folder a
+            // virtual environment that is called like one.
             let is_link = fs::symlink_metadata(&from).is_ok_and(|metadata| metadata.is_symlink());
-            if name == "node_modules" && !is_link {
+            let is_environment = name.ends_with("venv");
+            if is_link || (is_environment && !is_certain(&from, name)) {
+                continue;
+            }
+            if name == "node_modules" {
                 self.link_entries(&within, true)?;
             } else {
                 self.count(0)?;
