@@ -74,6 +74,27 @@ fn without_leave_nothing_of_the_project_runs_and_what_would_is_named() {
 }
 
 #[test]
+fn a_change_of_how_the_project_is_checked_is_not_checked_by_its_own_leave() {
+    let brain = project(true);
+    let manifest = "[files]\nread = [\"**\"]\nwrite = [\"**\"]\n[routing]\nwords = [\"write\"]\n";
+    brain.role("writer", manifest, &guest("misbehave"));
+    let args = ["run", "write /workspace/.gitlab-ci.yml", "--yes", "--json"];
+    let report = brain.run(&args).ended(0).json();
+    assert_eq!((&report["checks"]["status"], &report["checks"]["patchKind"]), (&json!("skipped"), &json!("ci-risk")));
+    let reason = report["checks"]["reason"].as_str().unwrap();
+    assert!(reason.contains("--yes does not cover it") && reason.contains("cargo test"), "{reason}");
+}
+
+#[test]
+fn a_reviewer_sees_the_files_as_they_would_be() {
+    let brain = project(true);
+    let report = checked(&brain, &["--yes"]);
+    let coverage = report["review"]["coverage"].as_array().unwrap();
+    let seen = coverage.iter().find(|entry| entry["file"] == "src/b.rs").unwrap();
+    assert_eq!(seen["status"], "inspected", "{}", report["review"]);
+}
+
+#[test]
 fn where_nothing_is_proposed_there_is_nothing_to_check() {
     let brain = project(true);
     let report = brain.run(&["run", "where is b?", "--yes", "--json"]).ended(0).json();

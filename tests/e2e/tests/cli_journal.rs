@@ -47,7 +47,7 @@ fn a_list_is_of_the_project_unless_all_are_asked_for() {
     );
     assert_eq!(rows(&["sessions", "--status", "incomplete", "--json"]), [""; 0]);
     let none = brain.run(&["sessions", "--status", "incomplete"]).ended(0).out;
-    assert!(none.contains("There are no sessions of") && none.contains("--all"), "{none}");
+    assert!(none.contains("There are no such sessions of") && none.contains("--all"), "{none}");
 }
 
 #[test]

@@ -141,3 +141,29 @@ fn where_nothing_is_proposed_nothing_is_reviewed() {
     let reviewed = todos.iter().find(|todo| todo["phase"] == "review").unwrap();
     assert_eq!(reviewed["summary"], "nothing was changed, so there is nothing to review");
 }
+
+#[test]
+fn a_session_in_which_a_run_goes_on_is_not_continued_meanwhile() {
+    let brain = Brain::in_project(&[("a.txt", "one\n")]);
+    brain.misbehaving("alpha", "say", "");
+    let first = brain.run(&["run", "say one", "--json"]).ended(0).json();
+    let id = session(&first);
+    let lock = brain_journal::RunLock::take(&brain.home(), &id.parse().unwrap()).unwrap();
+    let refused = brain.run(&["run", "--session", id, "say two"]).ended(1);
+    assert!(refused.error("journal.in-use").contains(id), "{refused}");
+    assert_eq!(records(&brain, id, "run_start").len(), 1);
+    drop(lock);
+    brain.run(&["run", "--session", id, "say two"]).ended(0);
+}
+
+#[test]
+fn a_session_of_another_project_is_said_to_be_one() {
+    let brain = Brain::in_project(&[("a.txt", "one\n")]);
+    brain.misbehaving("alpha", "say", "");
+    let first = brain.run(&["run", "say one", "--json"]).ended(0).json();
+    let elsewhere = brain.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let args = ["run", "--session", session(&first), "say two", "--json", "-C", elsewhere.to_str().unwrap()];
+    let second = brain.run(&args).ended(0).json();
+    assert!(second["missing"].to_string().contains("the session was last about another project"), "{second}");
+}
