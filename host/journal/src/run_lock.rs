@@ -36,6 +36,18 @@ impl RunLock {
             Err(TryLockError::Error(source)) => Err(JournalError::from_write("lock the session by", &path, source)),
         }
     }
+
+    /// Whether a run goes on in the session. None where that cannot be told, as in a session from before there was this lock.
+    #[must_use]
+    pub fn is_held(home: &Path, id: &SessionId) -> Option<bool> {
+        let path = SessionPaths::new(home, id).ok()?.run_lock();
+        let file = OpenOptions::new().read(true).write(true).open(path).ok()?;
+        match file.try_lock_shared() {
+            Ok(()) => Some(false),
+            Err(TryLockError::WouldBlock) => Some(true),
+            Err(TryLockError::Error(_)) => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -49,9 +61,11 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::start(home.path()).unwrap();
         let first = RunLock::take(home.path(), journal.id()).unwrap();
+        assert_eq!(RunLock::is_held(home.path(), journal.id()), Some(true));
         let second = RunLock::take(home.path(), journal.id()).unwrap_err();
         assert_eq!(second.to_string(), format!("a run goes on in the session `{}`", journal.id()));
         drop(first);
+        assert_eq!(RunLock::is_held(home.path(), journal.id()), Some(false));
         RunLock::take(home.path(), journal.id()).unwrap();
     }
 }

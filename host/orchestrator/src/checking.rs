@@ -27,20 +27,23 @@ pub(crate) struct Checked {
 /// Checks what the worker that proposes last proposes: the primary, where it does. None where nothing is proposed.
 ///
 /// A check is a program of the project's, run with the operator's rights and on a role's change: without `allowed` none
-/// runs, and the summary says which would have. The copy is made in any case, for the review.
+/// runs, and the summary says which would have. What is `reviewed` is copied in any case, for the reviewer to see.
 pub(crate) fn check(
     bench: &Bench<'_>,
     before: &[Worked],
     allowed: bool,
+    reviewed: bool,
     missing: &mut Vec<String>,
     watch: &(dyn Fn(Event) + Sync),
 ) -> Result<Option<Checked>, RunError> {
     let mut proposing = before.iter().filter(|worked| !worked.proposed.is_empty()).rev();
     let Some(proposal) = proposing.next() else { return Ok(None) };
     missing.extend(proposing.map(|other| format!("what {} proposes was not checked", other.report.role)));
-    let (copy, why) = match copy(bench, &proposal.proposed)? {
-        Ok(copy) => (Some(copy), None),
-        Err(why) => (None, Some(why)),
+    let copied = if allowed || reviewed { Some(copy(bench, &proposal.proposed)?) } else { None };
+    let (copy, why) = match copied {
+        Some(Ok(copy)) => (Some(copy), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
     };
     let summary = summary(bench, &proposal.proposed, copy.as_ref().ok_or(why), allowed, watch)?;
     let outcome: Option<CheckOutcome> =

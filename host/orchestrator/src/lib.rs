@@ -1,8 +1,8 @@
 //! The run: from an operator's request to a report, through roles that each see one handoff and nothing else.
 //!
 //! It has a request planned, makes the handoffs, lays their context out as files, calls roles in the sandbox, has what they
-//! propose checked and reviewed, and puts their results together; every step is in the journal. It must not know how a component is run or what wasmtime is (that is the
-//! sandbox's), nor how a report is shown (that is the command line's).
+//! propose checked and reviewed, and puts their results together; every step is in the journal. It must not know how a
+//! component is run or what wasmtime is (that is the sandbox's), nor how a report is shown (that is the command line's).
 //!
 //! ```no_run
 //! use brain_orchestrator::{Catalogue, Config, Mode, Orchestrator, open_project};

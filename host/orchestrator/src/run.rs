@@ -319,7 +319,8 @@ impl Orchestrator {
         }
         let mut before = support.clone();
         before.push(primary.clone());
-        let checked = checking::check(&crew.bench, &before, self.may_check, &mut missing, watch)?;
+        let reviewed = plan.of(PlanPhase::Review).next().is_some();
+        let checked = checking::check(&crew.bench, &before, self.may_check, reviewed, &mut missing, watch)?;
         let judges = crew.review(&before, checked.as_ref())?;
         let checks = checked.map(|checked| checked.summary);
         if self.cancel.is_cancelled() {

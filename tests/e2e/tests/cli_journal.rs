@@ -150,6 +150,17 @@ fn a_followed_session_is_shown_until_its_run_ends() {
 }
 
 #[test]
+fn a_followed_session_whose_run_was_killed_is_left_and_said_to_be() {
+    let brain = Brain::in_project(&[]);
+    let id = text(&brain.run(&["run", "hi", "--json"]).ended(2).json(), "sessionId").to_owned();
+    // As a run leaves it that is killed: begun, and not held by anybody.
+    let journal = brain_journal::Journal::open(&brain.home(), &id.parse().unwrap()).unwrap();
+    journal.append(&Record::RunStart(RunStart::new("again"))).unwrap();
+    let ran = brain.run(&["sessions", "tail", "--follow", &id]).ended(0);
+    assert!(ran.err.contains("it was killed"), "{ran}");
+}
+
+#[test]
 fn a_followed_session_is_left_by_an_interrupt() {
     let brain = Brain::in_project(&[]);
     let journal = begun(&brain);

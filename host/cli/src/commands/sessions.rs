@@ -1,12 +1,13 @@
 //! `brain sessions list | show | tail | export`: from the journals alone.
 
+use std::io::Write as _;
 use std::io::{ErrorKind, IsTerminal, Read};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use brain_journal::{
-    Entry, JournalError, JournalLine, ListFilter, SessionPaths, SessionStory, Tail, UsageScope, UsageStats, list_with,
-    usage,
+    Entry, JournalError, JournalLine, ListFilter, RunLock, SessionPaths, SessionStory, Tail, UsageScope, UsageStats,
+    list_with, usage,
 };
 use brain_orchestrator::{RunError, open_project, session as session_of};
 use brain_packet::SessionId;
@@ -74,6 +75,15 @@ fn tail(place: &PlaceArgs, args: &TailArgs) -> Outcome {
     loop {
         let added = tail.added().map_err(failed)?;
         if shown(&added, args.json)? == Reader::Gone || (tail.run_has_ended() && added.is_empty()) {
+            return Ok(Exit::Done);
+        }
+        if added.is_empty() && RunLock::is_held(&home, &id) == Some(false) {
+            // What it wrote between the last look and its end.
+            let rest = tail.added().map_err(failed)?;
+            if shown(&rest, args.json)? != Reader::Gone && !tail.run_has_ended() {
+                // Nobody is left to tell when standard error is gone.
+                let _ = writeln!(std::io::stderr().lock(), "the run is gone without a last record: it was killed");
+            }
             return Ok(Exit::Done);
         }
         match interrupted.recv_timeout(FOLLOW_EVERY) {
